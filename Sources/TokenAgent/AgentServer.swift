@@ -62,14 +62,15 @@ package final class AgentServer: Sendable {
         return try await start(options, passphrase)
     }
 
-    /// The lock of the agent's socket, at which nobody listens: neither another agent, nor the service manager for the agent's unit.
+    /// Locks the agent's socket. Fails if another agent has the lock, or if another process, such as the service
+    /// manager for the agent's unit, listens at the path.
     private static func lock(_ options: AgentOptions) async throws(TokenError) -> LockFile {
         let path = options.socketPath
         guard options.handedSocket == nil else { return try await LockFile(beside: path) }
-        // Before the lock: a service manager then starts an agent that needs it.
+        // Checked without the lock: if a service manager listens, the connection starts an agent, which needs the lock.
         let wasServed = ListeningSocket.isServed(at: path) == true
         let lock = try await LockFile(beside: path)
-        // An agent that has ended in the meantime does not count.
+        // If the listener has ended in the meantime, it was an agent that was stopping.
         if wasServed, ListeningSocket.isServed(at: path) == true { throw ListeningSocket.served(path) }
         return lock
     }
@@ -102,7 +103,7 @@ package final class AgentServer: Sendable {
             if options.letsAppsKeepTokens {
                 try await loop.submit { owner.assumeIsolated { $0.sharePage() } }.get()
             }
-            // Before the agent's own socket, to which apps connect as soon as it exists.
+            // Started before the agent's own socket is made, to which apps connect as soon as it exists.
             metricsServer = try await startMetrics(options, owner, inspector, metrics, audit)
             let descriptor: Int32
             if let handed = options.handedSocket {
@@ -169,7 +170,7 @@ package final class AgentServer: Sendable {
     package func stop(finishesReplies: Bool = true) async {
         guard !isStopping.exchange(true, ordering: .acquiringAndReleasing) else { return }
         options.notifier?.send(.stopping)
-        // A socket of the service manager stays: it holds the connections of those who come meanwhile.
+        // A socket of the service manager is not removed: connections wait at it until the next start.
         if options.handedSocket == nil { unlink(options.socketPath) }
         try? await parts.listener.close()
         await parts.metricsServer?.stopAccepting()
@@ -193,7 +194,7 @@ package final class AgentServer: Sendable {
         try? await loop.submit { pipe.value.end() }.get()
         parts.audit?.record(.agentStopped)
         await parts.audit?.flush()
-        // Its work on the agent's event loop was done before that of `pipe`.
+        // Its work on the agent's event loop was submitted before `pipe` was ended there, and so is done.
         await parts.metricsServer?.shutDown()
         try? await parts.group.shutdownGracefully()
         parts.lock.release()

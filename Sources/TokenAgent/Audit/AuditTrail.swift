@@ -10,7 +10,7 @@ final class AuditTrail: Sendable {
     /// Whether the log has usernames.
     private let hasNames: Atomic<Bool>
     private let now: @Sendable () -> Int64
-    /// The apps of the sign-ins in progress: their last request names no app.
+    /// The apps of the sign-ins in progress, by session ID: the request that completes a sign-in does not name its app.
     private let signIns = Mutex<[String: ClientID]>([:])
     /// The refusals of each published socket in its present minute, by its number.
     private let refusals = Mutex<[UInt64: Minute]>([:])
@@ -39,8 +39,8 @@ final class AuditTrail: Sendable {
                 outcome: TokenError.Code.peerNotAuthorized.name), at: publication)
     }
 
-    /// Records that a request was refused that has no reply of its type: a published socket does not serve it, or it came to the metrics
-    /// socket.
+    /// Records the refusal of a request that no handler has decoded: the published socket does not serve it, or it
+    /// arrived at the metrics socket.
     ///
     /// - Parameter publication: the published socket; nil for the agent's own.
     func refused(
@@ -68,8 +68,9 @@ final class AuditTrail: Sendable {
         writer.record(event)
     }
 
-    /// Records an event. Of the refusals of a published socket, a limited number in a minute has lines of their own, and the first one
-    /// of a later minute has the number of the others: its peers, who are strangers, must not push all other lines out of the files.
+    /// Records an event. The refusals of a published socket have a limited number of lines in a minute; the first
+    /// refusal of a later minute records how many had none. The peers of such a socket could otherwise fill the log
+    /// until its older lines are deleted.
     @discardableResult
     private func record(_ event: AuditEvent, at publication: Publication?) -> AuditWriter.Line? {
         var event = event
@@ -205,7 +206,7 @@ final class AuditTrail: Sendable {
         let session = (reply as? BeginInteractive.Reply)?.sessionID ?? (reply as? BeginDeviceCode.Reply)?.sessionID
         guard let session else { return nil }
         signIns.withLock { signIns in
-            // Sign-ins that were abandoned stay here; the agent has fewer than this at a time.
+            // Abandoned sign-ins are not removed one by one. The agent has fewer sign-ins than this at a time.
             if signIns.count >= Self.maximumSignIns { signIns.removeAll() }
             signIns[session] = client
         }

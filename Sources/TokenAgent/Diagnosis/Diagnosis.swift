@@ -27,9 +27,9 @@ final class Diagnosis {
     private let sockets: PublishedSockets
     private let service: any TokenService
     private let startedAt: Int64
-    /// Held by each process while it is diagnosed for it.
+    /// A lock for each process that asks for diagnoses, which are made one after the other.
     private let turns = KeyedLock<PeerKey>()
-    /// The diagnoses that each process waits for.
+    /// The number of diagnoses that each process waits for.
     private var pending: [PeerKey: Int] = [:]
 
     init(_ core: AgentCore, lifecycle: StoreLifecycle, sockets: PublishedSockets, options: AgentOptions) {
@@ -56,11 +56,11 @@ final class Diagnosis {
     /// The time since the start, in seconds.
     var uptime: Int64 { max(options.now() - startedAt, 0) }
 
-    /// Checks the program, the state folder, the store, its key, the protection of memory, the sandbox, the published sockets, the loopback
-    /// redirect, the token endpoint and the clock. Those that a process asks for are made one after the other: each costs more than other
-    /// requests.
+    /// Checks the program, the state folder, the store, its key, the protection of memory, the sandbox, the published
+    /// sockets, the loopback redirect, the token endpoint and the clock. The diagnoses of one process are made one
+    /// after the other, since each costs more than other requests.
     ///
-    /// - Throws: `requestDenied` (-53011) if the process waits for several.
+    /// - Throws: `requestDenied` (-53011) if the process waits for too many diagnoses.
     func checks(_ request: Diagnose, for peer: PeerKey) async throws(TokenError) -> [HealthCheck] {
         let count = pending[peer] ?? 0
         guard count < Self.peerLimit else { throw Self.tooManyOfPeer }
@@ -221,7 +221,7 @@ final class Diagnosis {
     ) -> [HealthCheck] {
         switch probe {
         case .failure(let error):
-            // What the agent itself refuses has its remedy in the message.
+            // The message of the agent's own refusals contains the remedy.
             let isRefused = error.code == .invalidDeveloperParameter
             return [
                 HealthCheck(

@@ -8,7 +8,7 @@ internal import TokenModel
 /// It keeps a limited number of recent events, one for each subject: a reader that is slow or away costs nothing, and is told to read
 /// everything again if it comes back too late. Used on the actor of `CacheOwner` only.
 final class EventFeed {
-    /// Who shares a feed.
+    /// The properties that the readers of one feed have in common.
     struct Key: Hashable {
         var clientID: ClientID?
         var group: SharingGroup
@@ -38,7 +38,7 @@ final class EventFeed {
     }
 
     let key: Key
-    /// A random number, so that no position of another feed or an earlier agent fits.
+    /// A random number, which distinguishes the feed's positions from those of other feeds and of earlier agents.
     let id: Int64
     /// The request whose reply lists the accounts of this feed.
     let list: ListAccounts
@@ -155,7 +155,7 @@ final class EventFeed {
 
     func publish(_ state: AgentEvent.StoreState, at now: Int64) { add(.storeChanged, .store, now, storeState: state) }
 
-    /// Discards every event: whoever comes next has to read everything again.
+    /// Discards every event, so that each reader has to read everything again.
     func reset() {
         generation += 1
         lost = generation

@@ -2,11 +2,12 @@ internal import NIOCore
 internal import TokenCache
 internal import TokenModel
 
-/// Tells subscribers of changes, after these are committed, or cannot be written at the moment: the feeds, and the requests that wait for
-/// their events.
+/// The feeds of events, and the requests that wait for them. Subscribers are told of a change after its commit, also if
+/// the store could not be written.
 ///
-/// Before a change is visible, `prepare` notes what the feeds list of its accounts; when it is committed, `publish` compares. Without
-/// subscribers neither does anything, and a cache hit is no change. Used on the actor of `CacheOwner` only.
+/// Before a change is visible, `prepare` notes what the feeds list of its accounts; when it is committed, `publish`
+/// compares. Without subscribers neither does anything, and a cache hit is no change. Used on the actor of `CacheOwner`
+/// only.
 final class EventFeeds {
     /// Changes that are visible and not committed: a removal. No event about their accounts is sent until `release`.
     struct Held {
@@ -90,8 +91,8 @@ final class EventFeeds {
         for feed in feeds.values { feed.forget(session) }
     }
 
-    /// Counts a request that begins to wait. A feed for which somebody waits is not discarded, so that a process which waits for many of
-    /// them could keep others from subscribing.
+    /// Counts a request that begins to wait, within the limit of feeds for which one process may wait: a feed with
+    /// waiting requests is not discarded, so that one process could otherwise occupy every feed.
     private func countWaiting(of peer: PeerKey, for feed: EventFeed.Key) throws(TokenError) {
         let others = watched[peer] ?? [:]
         guard others[feed] != nil || others.count < Self.peerLimit else { throw Self.tooManyOfPeer }
@@ -213,8 +214,9 @@ final class EventFeeds {
         }
     }
 
-    /// Answers the requests that wait for a feed: not at once, since sending a reply may begin another request, which must not see
-    /// half of a change. Further events of this iteration are in the same reply.
+    /// Answers the requests that wait for a feed at the end of the event loop's iteration: sending a reply may begin
+    /// another request, which must not see a change half applied. Further events of the iteration are in the same
+    /// reply.
     private func answer(_ feed: EventFeed) {
         guard !feed.waiters.isEmpty, answering.insert(feed.key).inserted else { return }
         let key = feed.key

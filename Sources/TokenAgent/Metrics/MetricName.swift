@@ -39,7 +39,7 @@ enum MetricName: String, CaseIterable {
         }
     }
 
-    /// One line for the scraper.
+    /// A description of the measurement on one line, for the scraper.
     var help: String {
         switch self {
         case .info: "The version of the agent; the value is 1."

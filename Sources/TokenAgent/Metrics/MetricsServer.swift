@@ -56,7 +56,8 @@ final class MetricsServer: Sendable {
         }
     }
 
-    /// Removes the socket, and accepts no further connections. Those that are open get no answer that they have not asked for yet.
+    /// Removes the socket, and accepts no further connections. Requests that arrive later on open connections get no
+    /// answer.
     func stopAccepting() async {
         acceptor.stop()
         unlink(path)
@@ -111,7 +112,7 @@ extension MetricsServer {
                 }
         }
 
-        /// Counts a connection until it is closed, which is after a while in any case.
+        /// Counts a connection until it is closed, at the latest when its time limit has passed.
         private func admit(_ channel: any Channel) -> Bool {
             guard connections.add(1, ordering: .relaxed).newValue <= MetricsServer.connectionLimit else {
                 connections.subtract(1, ordering: .relaxed)

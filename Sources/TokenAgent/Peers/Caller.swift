@@ -3,7 +3,7 @@ internal import NIOCore
 internal import TokenModel
 internal import TokenWire
 
-/// The peer of a connection. What it may do, the access policy in effect decides for each request.
+/// The peer of a connection. The access policy in effect decides for each request whether the peer may send it.
 struct Caller: Sendable {
     let identity: PeerIdentity
     let confirmer: Confirmer
@@ -49,9 +49,10 @@ struct Caller: Sendable {
     private static let unknown = TokenError(
         .unsupportedProtocolVersion, "this agent does not know that request; update it")
 
-    /// Decides about a request by the policy in effect, or has a person decide.
+    /// Decides about a request by the policy in effect, which may require a confirmation by a person.
     ///
-    /// At a published socket, the rules of the configuration refuse only; what is served is decided by the socket's own rules.
+    /// At a published socket, the rules of the configuration can only refuse; the socket's own rules decide what is
+    /// served.
     func admission(of request: PolicyRequest, by policy: PeerPolicy, on loop: any EventLoop) -> Admission {
         if publication != nil {
             guard let reason = policy.refusal(ofPublished: request, from: identity) else { return .allowed }

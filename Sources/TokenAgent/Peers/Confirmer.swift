@@ -6,9 +6,11 @@ internal import PosixFiles
 internal import Synchronization
 internal import TokenModel
 
-/// Asks a person to confirm requests: with the configured program, or else on the terminal of the process that sent the request.
+/// Asks a person to confirm requests: with the configured program, or else on the terminal of the process that sent the
+/// request.
 ///
-/// One question is asked at a time, on a thread of its own. Few wait, and fewer of one process, since each may take a minute.
+/// One question is asked at a time, on a thread of its own. The number of waiting questions is limited, in all and for
+/// each process, since each may take a minute.
 final class Confirmer: Sendable {
     /// The path of a program that gets the question as its argument, and exits with status 0 for yes; nil if there is none.
     private let askpass: String?

@@ -3,8 +3,8 @@ internal import Logging
 internal import Synchronization
 internal import TokenModel
 
-/// Logs connections that were refused, and requests that the access policy or a person has refused, 60 in a minute at most: an app
-/// that goes on must not fill the disk with the agent's log.
+/// Logs refused connections, and requests that the access policy or a person has refused: at most 60 in a minute, so
+/// that an app that repeats its request cannot fill the disk with the agent's log.
 final class DenialLog: Sendable {
     private struct Minute {
         var start: Int64 = 0

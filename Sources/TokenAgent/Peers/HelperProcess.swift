@@ -7,8 +7,8 @@ package import TokenStore
     internal import Darwin
 #endif
 
-/// The process that does for the agent what the agent may not do any more when it has restricted itself: it describes peers, asks the
-/// user to confirm requests, makes published sockets, and uses the keyring. It does nothing else, whatever the agent sends.
+/// The helper process, which does what the restricted agent may not do: it describes peers, asks the user to confirm
+/// requests, makes published sockets, and uses the keyring. It does nothing else, whatever the agent sends.
 ///
 /// It ends with the agent. Linux only: on other systems the agent does this itself.
 package struct HelperProcess: Sendable {
@@ -47,7 +47,7 @@ package struct HelperProcess: Sendable {
         inspection = Array(lanes[Int(AGENT_LANE_INSPECTION)...])
     }
 
-    /// Whether the helper is running, as far as the kernel says without a request.
+    /// Whether the helper is running: its sockets have not been closed.
     var isRunning: Bool {
         ([confirmation, publication] + inspection).allSatisfy { lane in
             var event = pollfd(fd: lane, events: 0, revents: 0)
@@ -56,7 +56,7 @@ package struct HelperProcess: Sendable {
     }
 }
 
-/// Texts as C has them.
+/// Texts as C strings.
 enum CStrings {
     /// Calls `body` with pointers to the texts, and a null pointer after the last one.
     static func withPointers<Result>(

@@ -19,8 +19,8 @@ internal import TokenModel
 /// never answer. A peer that has not been described in time counts as an unknown sandboxed app.
 final class PeerInspector: Sendable {
     private let threads = NIOThreadPool(numberOfThreads: 2)
-    /// What the threads have to do, unless they have stopped. A process that connects again and again does not keep others waiting for
-    /// all of its connections.
+    /// The work that waits for a thread; its argument is false if the threads have been stopped. Processes take turns,
+    /// so that one that connects again and again delays others by one of its connections only.
     private let waiting = Mutex(RoundRobin<PeerKey, @Sendable (_ isActive: Bool) -> Void>())
     private let reader: PeerReader
     private let timers: Timers
@@ -39,7 +39,7 @@ final class PeerInspector: Sendable {
         threads.start()
     }
 
-    /// Stops without waiting for a thread that a peer's file system holds.
+    /// Stops the threads without waiting for one that a peer's file system blocks.
     func stop() { threads.shutdownGracefully { _ in } }
 
     /// Identifies the peer of a connection.
@@ -77,7 +77,8 @@ final class PeerInspector: Sendable {
         var peer = PeerIdentity(userID: credentials.userID, processID: credentials.processID)
         #if os(Linux)
             guard let processID = credentials.processID else {
-                // The kernel names no process that this one cannot see: the agent itself is in a container.
+                // The kernel reports no process ID of a process that this one cannot see, as when the agent itself is
+                // in a container.
                 if pidfd >= 0 { close(pidfd) }
                 peer.sandbox = PeerIdentity.Sandbox(app: nil)
                 return peer

@@ -9,8 +9,8 @@ internal import Synchronization
     internal import Darwin
 #endif
 
-/// Reads of processes what only those may read that may trace them: the program, the root directory and the Flatpak's file. The helper
-/// does it for an agent that has restricted its files.
+/// Reads the attributes of processes that only a process which may trace them can read: the program, the root directory
+/// and the Flatpak's file. The helper does this for an agent that has restricted its files.
 struct PeerReader: Sendable {
     struct Facts: Sendable {
         /// Nil if the system does not tell, or if the file has been deleted.

@@ -8,8 +8,8 @@ internal import TokenModel
     internal import Darwin
 #endif
 
-/// The folder of one process in `/proc`, with what everybody may read of it. What it says is of that process, even if its ID is reused
-/// later. Linux only.
+/// The folder of one process in `/proc`: the files that every user may read. They describe this process even if its ID
+/// is reused later. Linux only.
 struct ProcessFolder: ~Copyable {
     private let folder: FileDescriptor
 

@@ -9,7 +9,7 @@ struct Publication: Sendable {
     let rules: SocketRules
     /// The key of the account that the socket is limited to; nil for every account.
     let account: AccountKey?
-    /// What lists say about it; the number of connections is 0.
+    /// The description in lists; its number of connections is 0.
     let summary: PublishedSocket
 
     var path: String { summary.path }
@@ -17,7 +17,7 @@ struct Publication: Sendable {
     /// The end of the socket, in seconds since 1970.
     var expiresOn: Int64 { summary.expiresOn }
 
-    /// Refuses a request whose authority has another identity provider's account in the place of this socket's.
+    /// Refuses a request whose authority leads to another account than this socket's: one of another identity provider.
     func requireAccount(of request: AcquireTokenSilent, in cache: CredentialCache) throws(TokenError) {
         guard let account else { return }
         let (parameters, partition) = (request.parameters, cache.partition(rules.sharingGroup))
@@ -145,7 +145,7 @@ extension CacheOwner {
         }
     }
 
-    /// What a stranger may know of the agent: its version, and whether it can serve.
+    /// The state of the agent for peers of a published socket: its version, and whether it can serve.
     func status(through publication: Publication) -> Answer<AgentStatus> {
         status(GetStatus()).map { status in
             AgentStatus(

@@ -134,7 +134,7 @@ final class PublishedSockets {
         let entries = active
         active = []
         guard let server else { return loop.makeSucceededVoidFuture() }
-        // It refers to the actor that this belongs to.
+        // Released, since its closures refer to the actor that owns this object.
         self.server = nil
         let removals = entries.map { entry in
             entry.timer.cancel()
@@ -159,7 +159,7 @@ final class PublishedSockets {
         return name
     }
 
-    /// The position that a peer has the name of; nil, the start of the list, for any other name.
+    /// The position for a cursor that a peer has got; nil, which is the start of the list, for any other text.
     func position(of cursor: String?, in publication: Publication) -> String? {
         guard let cursor else { return nil }
         return active.first { $0.publication.id == publication.id }?.positions[cursor]

@@ -114,7 +114,7 @@ struct UserNamespace: Sendable {
 
     func contains(_ user: UInt32) -> Bool { ranges.contains { $0.contains(UInt64(user)) } }
 
-    /// The namespace of this process; of a system without namespaces, one with every user.
+    /// The namespace of this process; on a system without namespaces, one that maps every user.
     static var current: UserNamespace {
         let everybody = "0 0 \(UInt32.max)"
         guard let file = try? PosixFiles.FileDescriptor(reading: "/proc/self/uid_map"),

@@ -61,7 +61,7 @@ final class TaskTracker {
     fileprivate func ended() {
         running -= 1
         guard running == 0, let idle else { return }
-        // A later call waits for the tasks of its time.
+        // A later call waits for the tasks that are running then.
         self.idle = nil
         idle.succeed()
     }

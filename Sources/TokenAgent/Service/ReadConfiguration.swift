@@ -1,7 +1,7 @@
 package import AccessPolicy
 package import TokenModel
 
-/// What an agent takes from a configuration that has been read again. Everything else needs a restart.
+/// The values that a running agent can change when its configuration is read again. All others need a restart.
 package struct ReadConfiguration: Sendable {
     /// The rules of the access policy.
     package var rules: [PolicyRule]

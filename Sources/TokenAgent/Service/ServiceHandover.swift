@@ -6,12 +6,12 @@ package import TokenModel
     internal import Darwin
 #endif
 
-/// What the service manager that has started this process hands over: the socket to serve (sd_listen_fds(3)), and where it is told of
-/// the process's state.
+/// What the service manager passes to the process that it has started: the socket to serve (sd_listen_fds(3)), and the
+/// address for notifications of the process's state (sd_notify(3)).
 package struct ServiceHandover: Sendable {
     /// The descriptor of the socket; nil if the process makes its own one.
     package let socket: Int32?
-    /// Nil if nobody is told.
+    /// Sends the notifications; nil if the service manager asks for none.
     package let notifier: ServiceNotifier?
 
     /// The number of the first descriptor that is handed over.
@@ -37,7 +37,7 @@ package struct ServiceHandover: Sendable {
 
     init(_ variables: [String: String], processID: Int32) throws(TokenError) {
         let own = "\(processID)"
-        // The variables of a parent, which it has not removed, are of no concern.
+        // Variables that were meant for a parent process, which has not removed them, are ignored.
         if variables["LISTEN_PID"] == own, let text = variables["LISTEN_FDS"], text != "0" {
             guard text == "1" else {
                 throw TokenError(
@@ -51,7 +51,8 @@ package struct ServiceHandover: Sendable {
         }
         let hasWatchdog = variables["WATCHDOG_PID"] == nil || variables["WATCHDOG_PID"] == own
         let watchdog = hasWatchdog ? variables["WATCHDOG_USEC"].flatMap { Int64($0) }.filter { $0 > 0 } : nil
-        // An address that nobody serves was inherited from a process that has ended. A manager that misses the reports says so itself.
+        // An address at which no process listens was inherited from a process that has ended, and is ignored. A service
+        // manager that waits for notifications logs that it got none.
         notifier = variables["NOTIFY_SOCKET"].flatMap { try? ServiceNotifier(address: $0, watchdog: watchdog) }
     }
 }

@@ -42,7 +42,7 @@ package final class ServiceNotifier: Sendable {
     /// How often the event loop reports that it runs, in microseconds: twice in the time after which the service manager ends the
     /// process. Nil if the service manager has no watchdog for it.
     package let watchdogInterval: Int64?
-    /// Connected at once: a process that has restricted itself can open no other one.
+    /// Connected at the start, since a process that has restricted itself cannot open another socket.
     private let socket: PosixFiles.FileDescriptor
     private let isStopping = Atomic(false)
 
@@ -76,8 +76,8 @@ package final class ServiceNotifier: Sendable {
         }
     }
 
-    /// Sends a state, without waiting. A manager that does not read it learns nothing, and ends the process in time. Nothing is sent
-    /// after `stopping`.
+    /// Sends a state, without waiting. If the service manager does not read its socket, the state is lost, and its
+    /// watchdog ends the process. Nothing is sent after `stopping`.
     package func send(_ state: State) {
         let wasStopping =
             state == .stopping ? isStopping.exchange(true, ordering: .relaxed) : isStopping.load(ordering: .relaxed)

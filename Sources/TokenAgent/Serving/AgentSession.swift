@@ -13,8 +13,9 @@ internal import TokenWire
 
 /// The channel handler of one connection: decodes frames into requests, and writes the frames of their replies.
 ///
-/// It runs on the event loop of `CacheOwner`, so that a cache hit whose token is in memory is decoded, decided and answered in one turn of the
-/// loop. What a peer sends faster than it reads replies, or than its share of the loop's time allows, waits: see `TurnQueue` and `PeerLimits`.
+/// It runs on the event loop of `CacheOwner`, so that a cache hit whose token is in memory is decoded, decided and
+/// answered in one turn of the loop. Requests wait if the peer sends them faster than it reads replies, or faster than
+/// its share of the loop's time allows: see `TurnQueue` and `PeerLimits`.
 final class AgentSession: ChannelInboundHandler, PeerWork {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -30,7 +31,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     private var waiting = WaitingRequests()
     /// The bytes of replies that did not fit into the socket's buffer.
     private var unsent = 0
-    /// The bytes that were written since it was last found that all of them had been sent.
+    /// The bytes written since the session last checked whether the socket has taken everything.
     private var unchecked = 0
     private var isWorking = false
     private var isEnding = false
@@ -40,8 +41,9 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     /// Closes the connection if a frame remains incomplete; nil between frames.
     private var frameTimeout: Timers.Timer?
     private var context: ChannelHandlerContext?
-    /// The connection's descriptor until `channelInactive`. SwiftNIO's access to it costs more than a hit. SwiftNIO closes it, fails what is
-    /// still to be written, and calls `channelInactive`, without a turn of the loop in between. So no callback of such a failure may send.
+    /// The connection's descriptor until `channelInactive`; kept here, since SwiftNIO's access to it costs more than a
+    /// hit. SwiftNIO closes it, fails pending writes, and calls `channelInactive`, all in one turn of the loop. So the
+    /// callbacks of these failures must not send.
     private var socket: NIOBSDSocket.Handle?
     /// The time at which bytes of the peer were last read.
     private(set) var lastReceived = NIODeadline.now()
@@ -96,7 +98,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
         lastReceived = .now()
         unwrapInboundIn(data).withUnsafeReadableBytes { decoder.append($0) }
         registry.turns.run(self, of: peer.turns, at: lastReceived)
-        // Its turn may come later, and until then nothing else stops what the peer sends.
+        // The peer's turn may come later. Until then, only this check stops the reading of what the peer sends.
         if isReading, isFull { setReading(false, context) }
     }
 
@@ -147,7 +149,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
         if hasWork { registry.turns.add(self, of: peer.turns) }
     }
 
-    /// Nothing is done for a peer that does not read its replies.
+    /// Whether replies can be written. The requests of a peer that does not read its replies wait.
     private var canReply: Bool {
         guard unsent == 0, peer.admitsReplies, let context else { return false }
         return context.channel.isWritable
@@ -197,7 +199,8 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
         closeIfDone(context)
     }
 
-    /// Finds out whether the socket has taken everything. Costs more than a hit can spare, and so is done for several replies at once.
+    /// Finds out whether the socket has taken everything. The check is too expensive for each hit, and so is made once
+    /// for several replies.
     private func checkSent(_ context: ChannelHandlerContext) {
         guard unsent == 0 else { return }
         unchecked = 0

@@ -33,7 +33,7 @@ struct ConnectionAcceptor: Sendable {
     ///
     /// - Parameter publication: the published socket; nil for the agent's own.
     func bootstrap(_ publication: Publication? = nil) -> ServerBootstrap {
-        // Each socket has its own, so that refusals at one do not keep those at another out of the log.
+        // Each socket has a log of its own, so that refusals at one socket do not use up the limit of another.
         let denials = DenialLog(logger: options.logger, now: options.now)
         let admission = PeerAdmission(
             inspector: inspector, metrics: metrics, audit: audit, denials: denials,
@@ -41,7 +41,8 @@ struct ConnectionAcceptor: Sendable {
             admits: { publication?.rules.admits(userID: $0) ?? options.policy.admits(userID: $0) })
         let published = publication.map(PublishedHandlers.init)
         return ServerBootstrap(group: registry.eventLoop)
-            // One at a time: a peer that connects again and again does not keep the others waiting for several of its connections.
+            // Connections are accepted one at a time, so that a peer that connects again and again delays others by one
+            // connection only.
             .serverChannelOption(.maxMessagesPerRead, value: 1)
             .childChannelOption(.maxMessagesPerRead, value: 1)
             .childChannelOption(.allowRemoteHalfClosure, value: true)

@@ -26,7 +26,7 @@ final class GenerationPage {
         self.descriptor = descriptor
     }
 
-    /// The mapping of a page that was not retired stays: the kernel writes to it when its thread ends.
+    /// A page that was not retired stays mapped: the kernel writes to it when the thread ends.
     deinit {
         close(descriptor)
         if isRetired { agent_unmap_generation_page(page) }
@@ -38,7 +38,7 @@ final class GenerationPage {
         case .ofAccounts(let accounts, let group):
             agent_change_generation(page, GenerationSlot.of(nil, in: group))
             for account in accounts { agent_change_generation(page, GenerationSlot.of(account, in: group)) }
-        // There are no generations of hosts, and none of all accounts of a group: such changes are rare.
+        // Hosts and whole groups have no generations of their own, since their changes are rare.
         case .ofGroup, .ofHost, .all: agent_change_generation(page, GenerationSlot.ofEverything)
         }
     }

@@ -6,15 +6,16 @@ internal import TokenWire
 
 /// The packed replies of cache hits, for requests that are repeated.
 ///
-/// A reply is kept only while a new decision would give the same answer: its conditions are everything that the decision depends on
-/// besides the request's bytes, which are compared. The time (the token is valid, not about to expire, and need not be renewed) is
-/// checked for each request; whoever changes another condition has the replies discarded: `AnswerChanges` has the list.
+/// A reply is kept only while a new decision would give the same answer: its conditions are everything that the
+/// decision depends on besides the request's bytes, which are compared. The time (the token is valid, not about to
+/// expire, and need not be renewed) is checked for each request; whoever changes another condition has the replies
+/// discarded: `AnswerChanges` has the list.
 ///
-/// What concerns the peer is no condition. It is decided when a connection asks for another reply than with its last hit, and holds for
-/// repetitions of that one: `LastHit`, `CacheOwner.keptReply`.
+/// The access policy's decision about the peer is not a condition of the reply. It is made when a connection requests
+/// another reply than with its last hit, and holds for repetitions of that one: `LastHit`, `CacheOwner.keptReply`.
 ///
-/// All replies together have a limit of memory. When it is reached, the process that keeps most loses the reply that it has used
-/// longest ago: a process that keeps less than its equal share loses nothing to others.
+/// All replies together have a limit of memory. When it is reached, the process that keeps most loses the reply that it
+/// has used longest ago: a process that keeps less than its equal share loses nothing to others.
 ///
 /// Used on the actor of `CacheOwner` only.
 final class KeptReplies {
@@ -40,7 +41,7 @@ final class KeptReplies {
         var hasFreshness = false
     }
 
-    /// A kept reply, and the request that it answers again. Holds nothing of either once the reply is discarded.
+    /// A kept reply, and a request that it answers. After the reply is discarded, it has the bytes of neither.
     struct Hit: Sendable {
         fileprivate let kept: Kept
         fileprivate let request: SilentRequestLayout
@@ -213,9 +214,10 @@ final class KeptReplies {
 
     // MARK: Room
 
-    /// Takes as long whatever is kept: uses are in order, and outdated ones are removed when they are more than half.
+    /// Records a use, in a time that does not depend on the number of replies: uses are in order, and outdated ones are
+    /// removed when they are more than half.
     private func noteUse(of kept: Kept) {
-        // Nothing has been used since.
+        // The reply was also the last one that was used.
         if kept.lastUse == useCount, useCount > 0 { return }
         useCount += 1
         kept.lastUse = useCount

@@ -47,14 +47,15 @@ enum ListeningSocket {
         guard let status = FileStatus(path, followsLinks: false), status.kind == .socket, status.isOwn else {
             throw handover("has no file of user \(FileStatus.effectiveUser) at \(path); restart the socket unit")
         }
-        // Connecting takes the permission to write.
+        // Connecting needs the permission to write.
         guard !status.isWritableByOthers else {
             throw handover("can be connected to by others; use SocketMode=0600 in the socket unit")
         }
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
     }
 
-    /// Whether a process listens at a path; nil if that cannot be told. A service manager that listens there starts its service.
+    /// Whether a process listens at a path; nil if that cannot be found out. A service manager that listens there
+    /// starts its service.
     static func isServed(at path: String) -> Bool? {
         switch try? UnixSocket.connect(to: path) {
         case .connected(let socket):
@@ -66,7 +67,8 @@ enum ListeningSocket {
         }
     }
 
-    /// The error for a path at which a process listens that is no agent: its file would be replaced now, and removed at the end.
+    /// The error for a path at which a process that is no agent listens. An agent would replace that process's socket,
+    /// and remove the file when it stops.
     static func served(_ path: String, _ environment: AgentEnvironment = .current) -> TokenError {
         let isUnit = path == environment.unitSocketPath && ServiceUnit.state(environment) == .reachable
         let reason =

@@ -35,7 +35,7 @@ struct LockFile: ~Copyable {
                 guard ListeningSocket.isServed(at: socketPath) == false, .now < deadline, !Task.isCancelled else {
                     throw Self.held(lock, socketPath)
                 }
-                // No call waits for a lock with an end to it.
+                // Polled, since no system call waits for a lock with a time limit.
                 try? await Task.sleep(for: .milliseconds(20))
             }
         }
@@ -51,7 +51,8 @@ struct LockFile: ~Copyable {
             "another sso-agent (process \(holder)) already listens on \(socketPath); use it, or stop it first")
     }
 
-    /// Longer than an agent gives replies in progress, and shorter than a program waits for the agent that it starts.
+    /// Longer than a stopping agent waits for its replies in progress, and shorter than a program waits for the agent
+    /// that it has started.
     private static let longestWait = Duration.seconds(12)
 }
 

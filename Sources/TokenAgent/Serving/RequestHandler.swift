@@ -29,13 +29,15 @@ struct RequestHandler: Sendable {
 
     /// The number of the request type; see `AgentRequest.number`.
     let number: UInt32
-    /// Whether a request waits for events, for as long as nothing happens: it does not keep its connection open, and is answered when that ends.
+    /// Whether requests of this type wait for events, without a time limit. Such a request does not keep its connection
+    /// open, and is answered when the connection ends.
     let watchesEvents: Bool
     /// Handles the frame of a request and returns the frame of its reply, or what has to be waited for before it is called again.
     /// A cache hit is answered before this returns.
     let reply: @Sendable (RequestFrame, SessionID, Caller, Progress, isolated CacheOwner) -> EncodedReply
 
-    /// - Parameter descriptor: the descriptor that comes with a success that is there at once; nil for none.
+    /// - Parameter descriptor: returns the descriptor to send with a success that is available immediately; nil for
+    ///   none.
     init<Request: WireRequest>(
         _ type: Request.Type, waits: Wait = .untilLoaded, watchesEvents: Bool = false,
         descriptor: (@Sendable (isolated CacheOwner, Request, Caller) -> Int32?)? = nil,
@@ -54,7 +56,8 @@ struct RequestHandler: Sendable {
                 metrics.count(.request(number: Request.number, .failed(error.code)))
                 return .now(ReplyFrame.encode(error.withReason, id: id))
             }
-            // A result may be kept only by apps that share the page, and only if each equal request is allowed without a person.
+            // An app may keep a result only if it shares the page, and if an equal request needs no confirmation by a
+            // person.
             let restricted =
                 caller.sharesGenerations && progress.isImmediate ? nil : decoded.withoutFreshness
             let request = restricted ?? decoded

@@ -28,7 +28,7 @@ struct RequestLog: Sendable {
     private static func isSecurityEvent<Request: WireRequest>(
         _ request: Request, _ outcome: Result<Request.Reply, TokenError>
     ) -> Bool {
-        // A refusal has a message of its own.
+        // `DenialLog` has a message for each refusal.
         if case .failure(let error) = outcome, error.code == .requestDenied { return false }
         return switch request {
         case let part as ImportCache: part.isLast

@@ -52,8 +52,8 @@ final class SessionRegistry {
 
     /// Counts a connection whose peer is being identified against the limits of its process, until `end(_:)` is called.
     ///
-    /// Past a limit, the connection is closed that has waited longest, of the same peer or of the one with most such connections, as
-    /// it would be among the identified ones: a process that connects faster than it is identified gets its latest connections.
+    /// Past a limit, the connection that has waited longest is closed: of the same peer, or of the peer with most such
+    /// connections. A process that connects faster than it is identified therefore gets its latest connections.
     func begin(_ identification: Identification) {
         let peer = identification.peer
         unidentified[peer, default: []].append(identification)
@@ -81,8 +81,8 @@ final class SessionRegistry {
 
     /// Registers a session.
     ///
-    /// Past a limit, the connection is closed that has been idle longest, of the same peer or of the one with most connections; its
-    /// app reconnects on demand. If none of them is idle, the new one is closed.
+    /// Past a limit, the connection that has been idle longest is closed: of the same peer, or of the peer with most
+    /// connections. Its app reconnects on demand. If none of them is idle, the new one is closed.
     func opened(_ session: AgentSession, of peer: Peer, _ id: SessionID) {
         // Another connection of the process may have been closed since the peer was looked up.
         if peers[id.peer] == nil { peers[id.peer] = peer }
@@ -154,7 +154,7 @@ struct SessionID: Hashable, Sendable {
     /// The published socket and its user; nil for the agent's own socket.
     var publication: PublicationUser?
 
-    /// The peer that the connection is one of.
+    /// The peer that the connection belongs to.
     var peer: PeerKey { publication.map(PeerKey.published) ?? processID.map(PeerKey.process) ?? .connection(number) }
 
     /// Whether two connections count as those of one process. A connection whose process is not known counts for itself.

@@ -102,7 +102,7 @@ final class TurnQueue {
         peer.total = peer.total + time
         let before = peer.current
         peer.current = before + time
-        // Seldom needed by a peer with few requests, for which it would cost more than the limit is worth.
+        // A peer with few requests rarely reaches this point, and so causes no reset.
         guard before < half, peer.current >= half else { return }
         resetting.append(peer)
         if resetting.count == 1 { atEndOfIteration { [weak self] in self?.reset() } }

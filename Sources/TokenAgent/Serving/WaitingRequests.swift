@@ -13,7 +13,7 @@ struct WaitingRequests {
 
     enum Outcome {
         case reply(() -> [UInt8])
-        /// What the request has waited for has happened, or cannot.
+        /// The wait is over: its condition is fulfilled, or has failed.
         case waited(RequestFrame, RequestHandler.Progress, Result<Void, TokenError>)
     }
 

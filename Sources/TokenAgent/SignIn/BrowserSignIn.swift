@@ -5,8 +5,8 @@ internal import TokenModel
 
 /// Sign-in with a browser: authorization code flow with PKCE and a loopback redirect (RFC 8252).
 extension SignInSessions {
-    /// Begins a sign-in: listens for the redirect, and returns the URL of the sign-in page, and one of the listener that leads
-    /// there.
+    /// Begins a sign-in: listens for the redirect, and returns the URL of the sign-in page, and a URL of the listener
+    /// that redirects to it.
     func begin(_ request: BeginInteractive, as id: String) async throws(TokenError) -> BeginInteractive.Reply {
         let parameters = request.parameters
         let authority = try await authorities.resolve(

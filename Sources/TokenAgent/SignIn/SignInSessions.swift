@@ -44,7 +44,7 @@ final class SignInSessions {
 
     func connectionOpened(_ connection: SessionID) { connections.insert(connection) }
 
-    /// Ends the sessions of a connection that has closed: nobody is left to get their results.
+    /// Ends the sessions of a connection that has closed, since no call can receive their results any more.
     func connectionClosed(_ connection: SessionID) {
         connections.remove(connection)
         reservations = reservations.filter { $0.value != connection }
@@ -180,10 +180,11 @@ final class SignInSessions {
 }
 
 extension TokenResult {
-    /// Whether the result is of the account that a reference names: by its identifier or, if either has none, by its username.
+    /// Whether the result is of the account that a reference names: by its identifier or, if either has none, by its
+    /// username.
     ///
-    /// An account with the same username in the same tenant, as after it was deleted and created again, counts as the same. AD FS of
-    /// Windows Server 2012 R2 names nobody, and nobody counts as any account.
+    /// An account with the same username in the same tenant, as after it was deleted and created again, counts as the
+    /// same. A result of AD FS of Windows Server 2012 R2 names no user, and counts as one of any account.
     fileprivate func isOf(_ reference: AccountReference) -> Bool {
         if account.homeAccountID == nil, account.username?.trimmedNonEmpty == nil, idToken == nil { return true }
         let names = [account.username, tenantProfile?.username].compactMap { $0?.lowercased() }

@@ -19,8 +19,8 @@ struct CloudRecord {
 
     init(_ cloud: CloudDirectory.Cloud) { self.cloud = cloud }
 
-    /// Nil for a record that does not say that a Microsoft cloud named this one. Earlier versions believed any provider on this
-    /// machine, and stored what it said.
+    /// Nil unless the record says that a Microsoft cloud has named this one: earlier versions also stored what a
+    /// provider on this machine claimed.
     init?(_ record: StoredRecord) {
         guard let body = CacheJSON.decode(Body.self, record.body),
             CloudDirectory.isBuiltIn(body.attestedBy)

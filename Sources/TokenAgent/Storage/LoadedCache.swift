@@ -28,13 +28,13 @@ struct LoadedCache: RecordReceiver {
         case repaired(CacheRecord?, SharingGroup, stored: RecordKey)
         case unresolved(CacheRecord, SharingGroup, stored: RecordKey)
         case cloud(CloudDirectory.Cloud)
-        /// A cloud of an earlier version, which believed any provider on this machine.
+        /// A cloud that an earlier version stored, and that a provider on this machine may have named.
         case unattestedCloud(stored: RecordKey)
         case interrupted(RecordKey)
         case unknown
     }
 
-    /// What the decoding of many records has in common.
+    /// The state that the decoding of many records shares.
     struct Context {
         let texts = TextPool()
         let leavesOutTokens: Bool

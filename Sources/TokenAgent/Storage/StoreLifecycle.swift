@@ -19,7 +19,7 @@ final class StoreLifecycle {
         case failed(TokenError, at: Int64)
     }
 
-    /// What one call at a time does: to lock the store, or to load it.
+    /// The operations of which only one may run at a time: locking the store, and loading it.
     private enum Transition { case lockOrLoad }
 
     let store: any CacheStore
@@ -40,7 +40,7 @@ final class StoreLifecycle {
     /// An unlock that comes while the store is being locked waits, and then has to have the passphrase.
     private let transitions = KeyedLock<Transition>()
     private var state = State.notBegun {
-        // What apps keep ends as soon as they would be refused, not only when the cache is empty.
+        // Ends the results that apps keep as soon as their requests would be refused, before the cache is emptied.
         didSet { if !isLoaded { answers.end(.all) } }
     }
     /// Whether the user has locked the store, and no load has succeeded since.
@@ -119,7 +119,8 @@ final class StoreLifecycle {
         }
     }
 
-    /// What a request has to wait for, as above. A silent request need not wait for the load if the records of its account answer it.
+    /// The load that a request has to wait for, as above. A silent request need not wait if the records of its account
+    /// answer it.
     func untilLoaded(
         for request: some AgentRequest
     ) -> EventLoopFuture<Result<Void, TokenError>>? {
@@ -138,7 +139,7 @@ final class StoreLifecycle {
     /// The answer to a silent request that need not wait for the load; nil if the store is not being loaded.
     func earlyAnswer(to request: AcquireTokenSilent) -> Result<TokenResult, TokenError>? {
         guard case .loading = state else { return nil }
-        // The token may have expired since the request was let through.
+        // The token may have expired since `untilLoaded(for:)` found it.
         return early.hit(request).map(Result.success)
             ?? .failure(TokenError(.storeUnavailable, "the store is being opened; try again"))
     }
@@ -209,7 +210,7 @@ final class StoreLifecycle {
         return keyStatus
     }
 
-    /// The store is locked; an unlock that waits begins now.
+    /// Records that the store is locked. An unlock that has waited begins now.
     private func becameLocked() {
         isLockedByUser = true
         if case .loading = state { return }
@@ -274,7 +275,7 @@ final class StoreLifecycle {
             await store.forgetPassphrase()
             var error = error
             if isWorthRetrying { error.message += "; the agent tries again with the next request" }
-            // Whether a passphrase was wrong concerns only the one who entered it.
+            // Only the caller who has entered a wrong passphrase is told that it is wrong.
             var problemOfOthers: TokenError?
             if passphrase != nil, case .locked(let problem) = store.report.phase { problemOfOthers = problem }
             if pendingLoads == 1 {
@@ -298,7 +299,7 @@ final class StoreLifecycle {
         try? await commits.write(repairs)
     }
 
-    /// Whether another attempt may succeed without the user, whom a keyring and a passphrase need.
+    /// Whether another attempt may succeed without the user. A keyring and a passphrase need the user.
     private var isWorthRetrying: Bool {
         guard !isLockedByUser else { return false }
         guard case .locked = store.report.phase else { return true }

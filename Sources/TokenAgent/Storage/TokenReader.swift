@@ -6,7 +6,7 @@ internal import TokenStore
 ///
 /// Used on the actor of `CacheOwner` only.
 final class TokenReader {
-    /// An account, whose tokens are in memory.
+    /// An account of a sharing group, whose tokens are in memory.
     private struct Place: Hashable {
         let account: AccountKey
         let group: SharingGroup
@@ -128,13 +128,14 @@ final class TokenReader {
         }
     }
 
-    /// Notes that the tokens of accounts are in memory. If there are many such accounts, and the store has everything, the tokens of those
-    /// leave memory that were noted first.
+    /// Notes that the tokens of accounts are in memory. If there are too many such accounts, and the store has
+    /// everything, the tokens of those that were noted first leave memory.
     func noteUse(of accounts: [AccountKey], in group: SharingGroup) {
         let used = accounts.map { Place(account: $0, group: group) }
         for place in used where known.insert(place).inserted { places.append(place) }
         guard places.count > Self.limit, commits.isIdle, tokensInUse.heldKeys.isEmpty else { return }
-        // Several, so that a list that could not be shortened for a while is shortened then.
+        // Several accounts at a time, so that the list becomes shorter again after a time in which no tokens could
+        // leave memory.
         let oldest = Array(places.prefix(min(places.count - Self.limit, Self.mostAtOnce)))
         places.removeFirst(oldest.count)
         for place in oldest {

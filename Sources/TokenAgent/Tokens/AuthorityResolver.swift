@@ -94,9 +94,9 @@ final class AuthorityResolver {
         return memory.cache.clouds.networkAuthority(of: authority)
     }
 
-    /// The authority that has answered a request: the requested one or, for an instance-aware app, the same tenant in the cloud
-    /// that the response names. A cloud that is not known is ignored, since the response may be forged; so is one whose accounts belong
-    /// to another issuer, of which a provider can say nothing.
+    /// The authority that has answered a request: the requested one or, for an instance-aware app, the same tenant in
+    /// the cloud that the response names. The named cloud is ignored if it is not known, since the response may be
+    /// forged, and if its accounts belong to another issuer, for which this provider cannot speak.
     func authority(_ parameters: TokenParameters, at requested: Authority? = nil, movedTo name: String?) -> Authority {
         let requested = requested ?? parameters.authority
         let clouds = memory.cache.clouds
@@ -117,7 +117,7 @@ final class AuthorityResolver {
             case .entra:
                 Set(memory.cache.clouds.cloud(of: authority.environment).aliases + [authority.environment])
             case .b2c, .adfs, .ciam: [authority.environment]
-            // The discovery document decides, whose issuer is checked.
+            // The discovery document names the host, and its issuer is checked.
             case .openID: nil
             }
         return tokenRequest(grant, at: authority, parameters, hosts)
@@ -148,7 +148,7 @@ final class AuthorityResolver {
             try await discovery(of: authority, parameters.correlationID).outcome()
         } catch {
             guard error.code != .serverInvalidResponse else { throw error }
-            // An app may disable the validation, and an emulator on this machine is not known anywhere.
+            // An app may disable the validation, and no cloud knows an emulator on this machine.
             guard !parameters.validatesAuthority || authority.isLoopback else { throw error }
         }
     }

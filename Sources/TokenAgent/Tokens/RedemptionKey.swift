@@ -1,8 +1,8 @@
 internal import TokenCache
 internal import TokenModel
 
-/// The properties by which two requests are the same redemption. The peer and its time-out are none of them. What the token endpoint
-/// gets as the app has written it is compared by its bytes.
+/// The properties that requests have in common if they share a redemption; the peer and its time-out are not among
+/// them. Texts that the token endpoint gets as the app has written them are compared by their bytes.
 struct RedemptionKey: Hashable {
     /// The properties by which an overloaded token endpoint is throttled.
     struct Target: Hashable {

@@ -200,7 +200,7 @@ final class RefreshTokenRedeemer {
         if let refusal = commits.refusal { throw refusal }
         // If the note cannot be written, neither could the response: the token is not sent, and stays valid.
         try await commits.write([notes.note(of: token, in: group, at: now())], isRetried: false)
-        // If they cannot be read, nothing says that the token has been removed.
+        // If the tokens cannot be read, the redemption goes on, since nothing shows that this token has been removed.
         try? await reader.read(memory.cache.accounts(withTokensOf: token.account, in: group), in: group)
         guard memory.cache.stillHolds(token, in: group) else {
             await deleteNote(of: token, in: group)

@@ -40,7 +40,8 @@ final class SilentRequests {
         case .use(var result, let times):
             result.allowsSingleIDToken = request.acceptsSingleIDToken
             guard let end = times?.upperBound else { return .now(.success(result)) }
-            // Not for earlier times: if the clock is set back, a host may be refused that is allowed now.
+            // The reply does not hold for earlier times: if the clock is set back, a host may be refused that is
+            // allowed now.
             if request.wantsFreshness { result.freshness = time...end }
             let parameters = request.parameters
             return .repeatable(

@@ -9,7 +9,8 @@ internal import TokenModel
 final class ThrottleTable {
     private struct Record {
         var error: TokenError
-        /// In seconds since 1970. Before its first second, the clock has been set back, and nothing tells when the error ends.
+        /// The times at which the error is returned, in seconds since 1970. An earlier time shows that the clock was
+        /// set back, so that the end is unknown.
         var times: Range<Int64>
 
         init(_ error: TokenError, from now: Int64, lifetime: Int64) {
@@ -65,7 +66,7 @@ final class ThrottleTable {
     /// Removes every error.
     func removeAll() { (overloads, refusals) = ([:], [:]) }
 
-    /// Removes the errors that are not returned any more, and of too many the one that ends first.
+    /// Removes expired errors and, if there are too many, the one that expires first.
     private static func shorten<Key>(_ records: inout [Key: Record], at now: Int64) {
         records = records.filter { $0.value.times.contains(now) }
         guard records.count > limit else { return }

@@ -17,7 +17,7 @@ final class CacheTransfers {
     private let tasks: TaskTracker
     private let now: @Sendable () -> Int64
     private let timeZone: LocalTimeZone
-    /// The times that an import has: see `AgentOptions`.
+    /// The time limits of an import: see `AgentOptions`.
     private let readingTime: Duration
     private let savingTime: Duration
     /// Reads files, and compares them with the cache.
@@ -28,7 +28,7 @@ final class CacheTransfers {
     private var table: TransferTable
     /// The exports whose tokens are being read, with their sessions.
     private var exportsBeingRead: [String: SessionID] = [:]
-    /// Of the transfers in progress.
+    /// The cancellation of the transfers in progress.
     private var cancellation = TransferCancellation()
 
     init(_ core: AgentCore, _ options: AgentOptions) {
@@ -175,7 +175,7 @@ final class CacheTransfers {
         }
         // The store may have been locked meanwhile, and the cache is empty then.
         try cancellation.check()
-        // Taken now: while a copy of the cache is held, a change of the cache copies what it changes.
+        // Copied as late as possible: while a copy of the cache is held, a change of the cache copies what it changes.
         let (count, cache) = (memory.changeCount, memory.cache)
         let (store, group) = (store, request.sharingGroup)
         let prepared = try await commits.reading { () async throws(TokenError) in
@@ -222,7 +222,8 @@ final class CacheTransfers {
     }
 
     /// Makes an import durable, then visible. If it cannot be written it has no effect, and can be repeated.
-    /// Its tokens stay in the store only, until requests need them; but not if the store has lost records, which only memory may have.
+    /// Its tokens stay in the store only, until requests need them. If the store has lost records, they are in memory
+    /// as well, since only memory may have them.
     private func write(_ prepared: PreparedImport, within budget: ImportBudget) async throws(TokenError) {
         try await commits.writeExclusively(
             { number throws(TokenError) in
@@ -237,8 +238,8 @@ final class CacheTransfers {
                 prepared.applied(to: cache, leaving: inUse, packsAccounts: !hasLosses)
             }
             guard before == memory.changeCount, hasLosses || !commits.hasLosses else { continue }
-            // The tokens of redemptions that have begun meanwhile stay in memory, too. Where redemptions begin all the time, they are
-            // read again.
+            // The tokens of redemptions that have begun meanwhile stay in memory, too. The last attempt does not wait
+            // for that: these tokens are read again.
             guard attempt == Self.attempts || tokensInUse.heldKeys.isSubset(of: inUse) else { continue }
             return memory.replace(with: applied)
         }

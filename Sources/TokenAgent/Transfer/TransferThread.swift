@@ -29,7 +29,7 @@ struct TransferThread: Sendable {
         await withCheckedContinuation { done in queue.async { done.resume() } }
     }
 
-    /// Has a stack frame of its own, below which the stack is wiped.
+    /// Runs `work` in a stack frame of its own, so that the stack below the caller's frame can be wiped afterwards.
     @inline(never)
     private static func result<Value>(of work: () throws(TokenError) -> Value) -> Result<Value, TokenError> {
         Result { () throws(TokenError) in try work() }
