@@ -36,7 +36,7 @@ extension AgentClient {
             let waiting = BrowserWait()
             defer { waiting.end() }
             try browser.open(begun.launchURL ?? begun.authorizationURL) { [weak self] reason in
-                // A browser may end long after the sign-in, in which nobody is interested then.
+                // A browser may end long after the sign-in, when its failure does not matter any more.
                 guard let self, !waiting.isOver else { return }
                 Task { await self.cancelSignIn(begun.sessionID) }
                 StandardError.write("\(reason); the sign-in was cancelled\n")

@@ -24,8 +24,9 @@ public final class AgentClient: Sendable {
 
     /// Creates a client of the agent at `socketPath`; it connects at the first call.
     ///
-    /// The results of silent requests that the agent answers from its cache are kept, if the agent allows it, and returned
-    /// again while they hold, without asking the agent. Nothing is returned after a sign-out of which any app was told.
+    /// The results of silent requests that the agent answers from its cache are kept, if the agent allows it, and
+    /// returned again while they hold, without asking the agent. After a sign-out has been acknowledged to any app, no
+    /// result of the account is returned.
     ///
     /// - Parameters:
     ///   - socketPath: nil takes `$SSO_AGENT_SOCK`, else `sso-agent/agent.sock` in the runtime folder.
@@ -131,7 +132,8 @@ public final class AgentClient: Sendable {
         return try await begin(request) { $0.sessionID }
     }
 
-    /// Starts a sign-in. Nobody would know of one whose reply comes too late, and it would hold its port until it expires.
+    /// Starts a sign-in. If its reply comes after the call has ended, the sign-in is cancelled: it would occupy its
+    /// port until it expires.
     private func begin<Request: WireRequest>(
         _ request: Request, _ sessionID: @escaping @Sendable (Request.Reply) -> String
     ) async throws(TokenError) -> Request.Reply {
@@ -244,11 +246,11 @@ public final class AgentClient: Sendable {
 }
 
 extension ReplyFrame {
-    /// The reply to a request of this type. A result that has been read with its frame needs no decoding.
+    /// The reply to a request of this type. A result that was read together with its frame is not decoded again.
     ///
     /// - Throws: as `reply(to:)`.
     fileprivate func answer<Request: WireRequest>(to type: Request.Type) throws(TokenError) -> Request.Reply {
-        // Here it is known statically which type this is; `reply(to:)`, of another module, has to find it out for each reply.
+        // The type is known statically here; `reply(to:)`, of another module, would look it up for each reply.
         if Request.self == AcquireTokenSilent.self, let result = result as? Request.Reply { return result }
         return try reply(to: type)
     }

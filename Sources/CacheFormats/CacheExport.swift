@@ -27,7 +27,7 @@ package struct CacheExport: Sendable {
     private var source: Source
     private var pending: [UInt8] = []
 
-    /// One of the two writers. Optionals, so that it is changed in place.
+    /// The writer of the export: exactly one of the two is set. Optionals, so that it is changed in place.
     private struct Source {
         var unified: UnifiedExport?
         var archive: ADALArchiveExport?

@@ -214,7 +214,7 @@ extension [AccountRecord] {
     /// The account's records in a stable order: the home tenant's first, then by realm.
     var inListOrder: [AccountRecord] {
         guard count > 1 else { return self }
-        // What is compared is sorted: moving whole records takes longer than all the rest.
+        // Only the compared values are sorted: moving whole records takes longer than everything else.
         let places = enumerated().map {
             (index: $0.offset, isHome: $0.element.isHome, realm: $0.element.realm, environment: $0.element.environment)
         }

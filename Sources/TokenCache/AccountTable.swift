@@ -92,8 +92,8 @@ struct AccountTable: Sendable {
         entries[account] = unpacked.credentials.isEmpty ? nil : .unpacked(unpacked)
     }
 
-    /// Takes the records of an account out of the table, so that what is changed is not shared. A function of its own: it releases the
-    /// entry when it returns.
+    /// Removes the records of an account from the table and returns them, so that their storage is not shared while
+    /// they are changed. A function of its own, so that the entry is released when it returns.
     @inline(never)
     private mutating func take(_ account: AccountKey) -> Unpacked {
         switch entries.updateValue(.packed(PackedAccount()), forKey: account) {

@@ -85,7 +85,7 @@ package struct CredentialCache: Sendable, Equatable {
             .first { partition.contains($0) } ?? key
     }
 
-    /// Whether an account is one of an authority's.
+    /// Whether an account belongs to an authority.
     func isAccount(_ account: AccountKey, of authority: Authority, in partition: Partition) -> Bool {
         accountKey(account.identity, at: authority, in: partition) == account
     }

@@ -93,7 +93,7 @@ struct PackedAccount: Sendable {
         return accounts
     }
 
-    /// Passes the packed form of the records to `body` that are to be included.
+    /// Passes the packed form of each included record to `body`.
     private func forEach(
         _ last: inout LastValues, _ isIncluded: (RecordKind) -> Bool,
         _ body: (RecordKind, UnsafeRawBufferPointer) -> Void
@@ -162,7 +162,8 @@ private struct Field {
 
 /// Where the last value of each field is in the bytes of an account.
 private struct LastValues {
-    /// Empty until there is a value. The range of a field that had none is empty at 0, where no value can be.
+    /// The ranges by the field's number; empty until there is a value. A field without a value has the empty range at
+    /// 0, where no value can start.
     private var ranges: [(start: UInt32, end: UInt32)] = []
 
     subscript(number: UInt8) -> Range<Int>? {

@@ -203,7 +203,7 @@ package struct Partition: Sendable, Equatable {
         }
         if let old { count(old, isAdded: false) }
         if let record { count(record, isAdded: true) }
-        // Unpacked by the change.
+        // The change has unpacked the account.
         let remaining = self[account].accounts
         if old == nil, record != nil, remaining.count == 1 { describedCount += 1 }
         if old != nil, remaining.isEmpty { describedCount -= 1 }
@@ -227,7 +227,7 @@ package struct Partition: Sendable, Equatable {
         if isNew != isGone { list(account, isGone) }
     }
 
-    /// Adds an account to what finds accounts, or removes it.
+    /// Adds an account to the orders by key, username and identifier, or removes it from them.
     private mutating func list(_ account: AccountKey, _ isGone: Bool) {
         order[account.key] = isGone ? nil : account
         switch account.identity {

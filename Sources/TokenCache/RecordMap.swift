@@ -36,7 +36,7 @@ package struct RecordMap<Record> {
             }
         }
         set {
-            // Taken out, so that what is changed is not shared.
+            // Taken out of `self`, so that the storage is not shared while it is changed.
             let old = storage
             storage = .few([])
             switch consume old {

@@ -59,7 +59,8 @@ package struct SortedMap<Value> {
         blocks[block].insert(entry, at: index)
         guard blocks[block].count > Self.blockLength else { return }
         let half = Self.blockLength / 2
-        // Keys often come in order: the block that does not grow any more takes no more memory than its entries.
+        // Both halves are copied, without unused capacity: keys are often added in order, so that the first half does
+        // not grow any more.
         let (first, second) = (Array(blocks[block][..<half]), Array(blocks[block][half...]))
         blocks[block] = first
         blocks.insert(second, at: block + 1)

@@ -81,11 +81,11 @@ package final class Store: Sendable {
         }.get()
     }
 
-    /// Returns the records of an account, before `load` has read all: those that belong to it, and those that every account needs.
-    /// Some records of other accounts may be among them.
+    /// Returns the records of an account, before `load` has read all: those that belong to it, and those that every
+    /// account needs. Some records of other accounts may be among them.
     ///
-    /// Each of them is authentic. Whether one was set back, removed or restored by somebody who can write the file, is known when
-    /// `load` returns.
+    /// Each of them is authentic. Whether a record was replaced by an earlier version, removed or restored is known
+    /// when `load` returns.
     ///
     /// - Returns: nil if no `load` is in progress, or the records cannot be read before it ends.
     package func recordsWhileLoading(of account: String, in group: String) async -> [StoredRecord]? {
@@ -114,7 +114,7 @@ package final class Store: Sendable {
 
     /// The names of the quarantined files: damaged ones that were moved aside and still exist.
     ///
-    /// The folder is read only if there were any: files get there by the store itself, and leave by the user's hand.
+    /// The folder is read only if there were any: only the store moves files there, and only the user removes them.
     package var quarantined: [String] { report.quarantined.isEmpty ? [] : StorePaths(directory).quarantined }
 
     /// Seals every record under a new key, and wraps that with the key of a source, which may be the present one. Commits wait

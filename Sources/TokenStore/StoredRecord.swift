@@ -13,9 +13,9 @@ package struct StoredRecord: Sendable, Equatable {
     }
 }
 
-/// Whose record it is, by which the records of one account are found before every record has been opened.
+/// The owner of a record, by which the records of one account are found before every record has been opened.
 package enum RecordOwner: Sendable, Hashable {
-    /// A record of a store of version 2, which does not say it. It is found for every account.
+    /// The owner is not known, since version 2 did not store it. The record is found for every account.
     case unknown
     /// The record is found for every account.
     case everyone
@@ -88,7 +88,7 @@ package enum StoreChange: Sendable, Equatable {
 package protocol RecordReceiver: Sendable {
     /// A decoded record.
     associatedtype Item: Sendable
-    /// What the decoding of many records has in common; each thread has its own.
+    /// The state that the decoding of many records shares; each thread has its own.
     associatedtype Context
 
     init()

@@ -39,7 +39,7 @@ final class AgentConnection: Sendable {
         self.results = results
         self.restartsAgent = restartsAgent
         self.starter = starter ?? { AgentStarter(path: path, whileWaiting: $0).start() }
-        // From now on, copies of the process are told from it.
+        // Begins to watch for `fork`, so that a copy of this process is recognised.
         _ = Self.isCopiedProcess
     }
 
@@ -51,18 +51,19 @@ final class AgentConnection: Sendable {
         return starter(endLateCalls)
     }
 
-    /// What `exchange` has come to.
+    /// The result of `exchange`.
     enum Exchange {
         case replied(ReplyFrame)
-        /// There is no reply yet: the call has to be passed to `wait(for:deadline:deliver:)`, or its reader is missing.
+        /// There is no reply yet. The caller has to pass the call to `wait`, since no thread reads replies until then.
         case unfinished(StartedCall)
     }
 
-    /// Sends a request, and reads its reply, on the calling thread: if there is a connection, no other call is in flight, and the reply
-    /// arrives within about a millisecond (the socket's time-out, which the kernel rounds up). Every other request blocks the thread
-    /// that long, which may belong to Swift's cooperative pool or be the main thread.
+    /// Sends a request and reads its reply on the calling thread, if there is a connection and no other call is in
+    /// flight. The thread, which may belong to Swift's cooperative pool or be the main thread, is blocked for about a
+    /// millisecond at most: the socket's time-out, which the kernel rounds up.
     ///
-    /// - Throws: `frameTooLarge` (-53002) if the request cannot be encoded, and `agentUnavailable` (-53004) in a copy of a process.
+    /// - Throws: `frameTooLarge` (-53002) if the request cannot be encoded, and `agentUnavailable` (-53004) in a copy
+    ///   of a process.
     func exchange<Request: WireRequest>(_ request: Request) throws(TokenError) -> Exchange {
         guard !Self.isCopiedProcess else { throw Self.copied }
         let id = newID()
@@ -81,13 +82,14 @@ final class AgentConnection: Sendable {
             state.withLock { $0.callerFinishedReading(on: connection) }
             return .replied(reply)
         }
-        // Reads on, as far as the others are concerned, until the call waits: the reply must not arrive unnoticed in between.
+        // The caller counts as the reader of the connection until it calls `wait`, so that the reply cannot be missed
+        // in between.
         state.withLock { $0.reserve(id) }
         return .unfinished(call)
     }
 
-    /// Whether this process is a copy of one that has made a connection. The sockets and the reading thread are the other's, its locks may
-    /// be held for ever, and Swift's locks end the copy if they are contended: they take it for the other process.
+    /// Whether this process is a copy of one that has made a connection. The sockets and the reading thread belong to
+    /// the original process. In the copy, locks may be held for ever, and Swift's locks trap if they are contended.
     private static var isCopiedProcess: Bool { agent_is_copied_process() != 0 }
 
     private static let copied = TokenError(
@@ -132,7 +134,8 @@ final class AgentConnection: Sendable {
     /// Returns a number for a request.
     func newID() -> UInt64 { lastID.add(1, ordering: .relaxed).newValue }
 
-    /// Ends a call with `cancelled` (-53007). Its reply is dropped if it still arrives, unless the call has a use for it.
+    /// Ends a call with `cancelled` (-53007). Its reply is dropped if it still arrives, unless the call has a
+    /// `lateReply`.
     func abandon(_ id: UInt64) {
         guard let call = state.withLock({ $0.abandon(id) }) else { return }
         call.deliver(.failure(Self.cancelled))
@@ -153,7 +156,7 @@ final class AgentConnection: Sendable {
         if !isStarted { endCalls(with: TokenError(.agentUnavailable, "no thread can be created")) }
     }
 
-    /// Ends the calls that wait for a connection, which cannot be had.
+    /// Ends the calls that wait for a connection, since none can be made.
     func endCalls(with error: TokenError) {
         for call in state.withLock({ $0.connectingFailed() }) { call.deliver(.failure(error)) }
     }

@@ -21,7 +21,7 @@ struct AgentStarter {
         case started
         /// The reason why none could be started.
         case failed(String)
-        /// Something listens that is not an agent to be used, or it cannot be found out.
+        /// A process listens that is not a usable agent, or this cannot be found out.
         case unusable(TokenError)
         /// This program does not start agents: the user is root, has turned it off or has a unit, the socket is not the standard one, none
         /// is installed, or the program is in a sandbox. The advice says what helps instead.
@@ -42,7 +42,7 @@ struct AgentStarter {
     /// After a failure, this process does not try again for five seconds, and returns the same.
     func start() -> Outcome {
         let isolation = SessionIsolation.reason(environment)
-        // An agent of root's would be started by a command with `sudo`, and nobody would look for it.
+        // A command with `sudo` would start an agent of root's, which the user's programs do not use.
         guard geteuid() != 0, getuid() == geteuid(), environment.startsAgent, path == environment.socketPath,
             ServiceUnit.state(environment) == .notInstalled, isolation == nil
         else { return .mayNot(StartAdvice(forSocket: path, isolation: isolation, environment)) }
@@ -202,7 +202,8 @@ struct AgentStarter {
         return String(cString: path)
     }
 
-    /// The environment of the agent: what it reads, and what asks the user. Nothing else of an app's, since other apps use it too.
+    /// The environment of the agent: the variables that it reads, and those that the program which asks the user needs.
+    /// It gets no other variable of this app, since it serves other apps too.
     private static func variables() -> [String] {
         ["PATH=/usr/local/bin:/usr/bin:/bin"]
             + names.compactMap { name in getenv(name).map { "\(name)=\(String(cString: $0))" } }

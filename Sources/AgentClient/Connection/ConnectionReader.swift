@@ -60,8 +60,8 @@ struct ConnectionReader {
 
     /// Connects. If the agent is missing, it may be restarting.
     ///
-    /// - Parameter again: whether to try again for two seconds if nobody listens.
-    /// - Returns: nil if that was in vain, and whether nobody listens.
+    /// - Parameter again: whether to try again for two seconds if no process listens.
+    /// - Returns: the socket, nil if no connection could be made; and whether no process listens.
     private func tryToConnect(again: Bool) throws(TokenError) -> (socket: Int32?, isMissing: Bool) {
         let deadline = MonotonicTime.now.advanced(by: .seconds(2))
         while true {
@@ -81,7 +81,7 @@ struct ConnectionReader {
         }
     }
 
-    /// - Parameter wake: has the thread look at the state of the connection.
+    /// - Parameter wake: a pipe. A byte in it wakes the thread, which then looks at the state of the connection.
     private func serve(_ socket: Int32, _ wake: PipeEnds) {
         UnixSocket.letReadersWait(on: socket, milliseconds: 1)
         var hello = Hello(appName: appName)

@@ -19,7 +19,7 @@ struct PendingCall: Sendable {
 
     typealias LateReply = @Sendable (ReplyFrame) -> Void
 
-    /// What waits for the late reply after the call has ended; nil if no reply can come, or nobody wants it.
+    /// The call that receives the late reply after this one has ended; nil if no reply can come, or it is not wanted.
     fileprivate func awaitingLateReply(at now: MonotonicTime) -> PendingCall? {
         guard let lateReply, timesSent > 0 else { return nil }
         return PendingCall(
@@ -80,8 +80,8 @@ struct ConnectionState {
     /// Announces a call to `add` or `adopt`, so that it can be abandoned before.
     mutating func reserve(_ id: UInt64) { reserved.insert(id) }
 
-    /// Writes the frame of a call whose caller will read the reply. Nothing else is done for the call: it is no state of the
-    /// connection unless it has to wait longer (`adopt`).
+    /// Writes the frame of a call whose caller will read the reply. The call is not registered, unless it has to wait
+    /// longer (`adopt`).
     ///
     /// - Returns: the number of the connection; nil if there is none, or a call is in flight.
     mutating func sendAlone(_ frame: [UInt8], id: UInt64) -> UInt64? {
@@ -180,7 +180,8 @@ struct ConnectionState {
 
     /// Uses a new connection: sends the greeting and all calls that wait, oldest first.
     ///
-    /// - Returns: the calls whose deadline has passed. They are not sent: the agent would do what the caller was told has failed.
+    /// - Returns: the calls whose deadline has passed. They are not sent: their callers get an error, so that the agent
+    ///   must not perform them.
     mutating func opened(socket: Int32, wake: Int32, greeting: [UInt8], at now: MonotonicTime) -> [PendingCall] {
         self.socket = socket
         self.wake = wake

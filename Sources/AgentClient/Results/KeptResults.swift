@@ -32,7 +32,7 @@ final class KeptResults: Sendable {
         let generations: NotedGenerations
         /// When the agent would give this result, by the clock.
         let times: ClosedRange<Int64>
-        /// When it ends, by a clock that is never set.
+        /// The end of the time for which it is kept, by a monotonic clock.
         let end: Int64
         /// The memory that is counted, in bytes.
         let size: Int

@@ -75,7 +75,7 @@ package struct ForeignCache: Sendable {
                 read(archive.entries)
             }
         } catch {
-            // A file that ends early is not valid.
+            // When the time has passed, the file ends early and is not valid: the time-out is the error to report.
             try budget.check()
             throw error
         }

@@ -24,7 +24,7 @@ extension CredentialCache {
         return merge.plan
     }
 
-    /// The same without an end before the last entry.
+    /// Plans an import as above, without a limit.
     package func changes(importing foreign: ForeignCache, in group: SharingGroup) -> ImportPlan {
         changes(importing: foreign, in: group) {}
     }

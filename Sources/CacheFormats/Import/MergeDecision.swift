@@ -56,8 +56,8 @@ enum MergeDecision {
         return .save(.accessToken(replacement(of: held, by: new)))
     }
 
-    /// Saves the ID token that was issued later, by their `iat` claims; if only one of them names its tenant, that one, since an export
-    /// has the tenant of the other tokens from it.
+    /// Saves the ID token that was issued later, by their `iat` claims. If only one of them names its tenant, that one
+    /// is saved, since an export takes the tenant of the other tokens from it.
     static func on(_ new: IDTokenRecord, held: IDTokenRecord?) -> Self {
         guard let held else { return .save(.idToken(new)) }
         guard new.idToken != held.idToken else { return .known }

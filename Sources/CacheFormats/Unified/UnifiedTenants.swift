@@ -35,8 +35,9 @@ struct UnifiedTenants {
         for place in [client, anyClient] { tenants[place] = shared(max(tenants[place] ?? "", tenant)) }
     }
 
-    /// Whether an ID token is of the tenant to which its realm leads. If not, another ID token of the app has named that tenant: an
-    /// export has one of them only, and would lead to another tenant or to none.
+    /// Whether an ID token is of the tenant to which its realm leads. If another ID token of the app leads to another
+    /// tenant, this one is not imported: an export has only one of them, from which a later import would find that
+    /// tenant for all tokens.
     func agrees(with item: UnifiedItem) -> Bool {
         guard let tenant = tenants[place(of: item)], item.text(.realm)?.lowercased() != tenant else { return true }
         return Self.claims(of: item).flatMap(Self.tenant) == tenant

@@ -41,7 +41,8 @@ extension CredentialCache {
     func account(
         _ key: AccountKey, for request: ListAccounts, in partition: Partition, _ tokens: ListedTokens
     ) -> FoundAccount? {
-        // An app's list depends on its tokens, too. That of all apps is made without unpacking anything but the account records.
+        // The list of an app depends on its tokens, too. For the list of all apps, only the account records are
+        // unpacked.
         let app = request.clientID.map { (id: $0, credentials: partition.records(of: key, Self.kindsOfAnAppsList)) }
         let records = app?.credentials.orderedAccounts ?? partition.accountRecords(of: key).inListOrder
         guard !records.isEmpty, isBesideNoKnownAccount(key, records, in: partition) else { return nil }
@@ -79,8 +80,8 @@ extension CredentialCache {
         }
     }
 
-    /// Whether an account that is known by its username has no other beside it in the list: the account of its cloud with that name and
-    /// an identifier. Tokens that AD FS issues without naming a user make no account.
+    /// Whether an account that is known by its username only is listed: not if an account of its cloud with this name
+    /// has an identifier, and not if AD FS has issued its tokens without naming a user. True for other accounts.
     private func isBesideNoKnownAccount(
         _ account: AccountKey, _ records: [AccountRecord], in partition: Partition
     ) -> Bool {
@@ -99,7 +100,7 @@ extension CredentialCache {
         return !isKnown
     }
 
-    /// What the list of an app depends on.
+    /// The kinds of records that the list of an app depends on.
     private static let kindsOfAnAppsList: Set<RecordKind> = [.account, .accountMetadata, .refreshToken, .idToken]
     /// The size of a page in bytes; far below the longest reply.
     static let pageBytes = 256 * 1024
@@ -204,7 +205,7 @@ private struct AccountPage {
     private var last: AccountKey?
     private var size = 0
 
-    /// Ends the page before its end, after an account that need not be on it.
+    /// Ends the page early, after an account that is not necessarily on it.
     mutating func end(after account: AccountKey?) {
         if reply.next == nil { reply.next = account.map(AccountListPosition.after) }
     }

@@ -3,9 +3,9 @@ internal import TokenStore
 
 /// The tokens of a list that are in the store only.
 ///
-/// A list is made twice: the first time, it names the tokens that it shows. When they have been read, it is made again with them. The
-/// cache has no part in this: a page takes the work for its own tokens, however large the cache is, and a list of all accounts leaves no
-/// token in memory.
+/// A list is made twice: the first time, it names the tokens that it shows. When they have been read, it is made again
+/// with them. The tokens are not added to the cache: the cost of a page depends on its own tokens, however large the
+/// cache is, and a list of all accounts leaves no token in memory.
 package struct ListedTokens: Sendable {
     private let group: SharingGroup
     /// The records that have been read; nil for one that the store does not have.

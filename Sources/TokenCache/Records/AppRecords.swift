@@ -55,7 +55,7 @@ package struct AccountMetadataRecord: Sendable, Equatable, Codable {
     package var homeAccountID: String?
     package var username: String?
     package var signInState: SignInState
-    /// The requested authority → the authority that issued the tokens.
+    /// The authority that issued the tokens, for each requested authority.
     package var authorityMap: [String: String]
 
     enum CodingKeys: String, CodingKey {
@@ -87,7 +87,7 @@ extension AccountMetadataRecord: RecordContent {
     package var key: String { Self.keyStart(of: account) + clientID.lowercased() }
     package var record: CacheRecord { .accountMetadata(self) }
 
-    /// What is before the client ID in the keys of an account's records.
+    /// The beginning of the keys of an account's records, up to the client ID.
     static func keyStart(of account: AccountKey) -> String { "\(account.key)-accountmetadata-".lowercased() }
 
     package mutating func assign(to account: AccountKey) {

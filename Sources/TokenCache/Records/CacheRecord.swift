@@ -86,7 +86,7 @@ extension CacheRecord {
         }
         guard let record = CacheRecord(stored, texts) else { return .unreadable }
         guard !Self.isPacked(stored) else {
-            // This version has written it, with the values and under the key that it has.
+            // A packed record has been written by this version, with valid values and under its own key.
             if case .accountMetadata(let metadata) = record, metadata.issuer == nil { return .unresolved(record) }
             return .asStored(record)
         }
@@ -130,7 +130,7 @@ extension CacheRecord {
         return writer.bytes
     }
 
-    /// Whether nothing of the record has to be found out when the store is loaded.
+    /// Whether the record has the values that are otherwise derived when the store is loaded.
     private var isComplete: Bool {
         switch self {
         case .accountMetadata(let metadata): metadata.issuer != nil

@@ -68,7 +68,8 @@ struct Saving {
         }
     }
 
-    /// The account of the response. That of a redeemed token keeps its key, also if its cloud has got other names since.
+    /// The account of the response. The account of a redeemed token keeps its key, even if other names of its cloud
+    /// have been learnt since.
     static func account(
         _ tokens: IssuedTokens, _ issuance: Issuance, claims: IDTokenClaims?, parameters: TokenParameters,
         requested: Authority, in partition: Partition, of cache: CredentialCache
@@ -199,7 +200,8 @@ extension Saving {
         record.familyName = claims.familyName
         record.alternativeAccountID = claims.alternativeSecurityID
         record.clientInfo = tokens.clientInfo
-        // MSAL's record of an account is the more complete one: ADAL does not replace its source, nor its spelling by lower case.
+        // A response to ADAL replaces neither the source of an account record that MSAL has made, nor the spelling of
+        // its names, which ADAL has in lower case.
         let known = credentials.accounts[record.key]
         record.unknownFields = known?.unknownFields
         if let known, known.source == "msal" {

@@ -20,11 +20,11 @@ extension CredentialCache {
         if parameters.version == .v1 { return authority }
         if let url = credentials.metadata[parameters.clientID.key]?.authorityMap[parameters.authorityMapKey] {
             if url == authority.url { return authority }
-            // Parsed in the form in which it was saved, which is the fast one.
+            // Parsed in the form in which it was saved, for which the parser has a fast path.
             if let led = try? Authority(url, kind: authority.kind) { return led }
         }
         guard authority.isTenantless, let home = account.homeAccountID?.tenantID else { return authority }
-        // Organizations have no tenant for personal accounts.
+        // `organizations` admits no personal accounts, so that their home tenant is not used.
         guard authority.realm != "organizations" || !account.isPersonal else { return authority }
         return authority.withRealm(home)
     }
@@ -61,7 +61,8 @@ extension CredentialCache {
     ) -> [RefreshTokenRecord] {
         let clientID = parameters.clientID
         let known = family(of: clientID, at: cacheEnvironment(of: authority), in: partition)
-        // ADAL also tries the family's token, last, for an app that belonged to none: it may have joined the family since.
+        // ADAL also tries the family's token, as the last one, for an app that is not known to belong to the family: it
+        // may have joined it since.
         let family = known ?? (parameters.version == .v1 ? .presumed : nil)
         let usable = credentials.refreshTokens(of: clientID, family, for: parameters.scopes).filter {
             ($0.familyID == nil ? $0.clientID == clientID : $0.familyID == family)
@@ -69,7 +70,7 @@ extension CredentialCache {
         }
         let ranked = usable.count < 2 ? usable : sorted(usable, authority)
         let own = ranked.filter { $0.familyID == nil }
-        // Without a token of its own, the app is no member that has left its family.
+        // An app that is not known to belong to a family gets the family's token only if it has a token of its own.
         let shared = known == nil && own.isEmpty ? [] : ranked.filter { $0.familyID != nil }
         let familyFirst = parameters.version == .v1 && isKnownMember(parameters.clientID, authority, partition)
         let ordered = familyFirst ? shared + own : own + shared

@@ -10,8 +10,8 @@ protocol RecordIndex: Sendable, Equatable {
     mutating func remove(_ record: Record, _ key: String)
 }
 
-/// An index that exists only while an account has more than a few records of the kind: most accounts have one or two, which are
-/// examined faster than an index is searched, and need its memory for something better.
+/// An index that exists only while an account has more than a few records of the kind. Most accounts have one or two,
+/// which are examined faster than an index is searched, and need no memory for it.
 struct IndexOfMany<Index: RecordIndex>: Sendable, Equatable {
     /// Nil while there are few records.
     private(set) var index: Index?
@@ -36,7 +36,7 @@ struct IndexOfMany<Index: RecordIndex>: Sendable, Equatable {
 /// The number of records of a kind and an account that are examined one by one.
 let recordsExamined = 8
 
-/// What access tokens or ID tokens have in common that may belong to the same requests.
+/// The values that the access tokens or ID tokens for the same requests have in common.
 struct TokenSeries: Sendable, Hashable {
     /// `ClientID.key`.
     var clientID: String

@@ -7,7 +7,8 @@ package enum SilentDecision: Sendable, Equatable {
     case use(TokenResult, during: ClosedRange<Int64>?)
     /// Redeem a refresh token.
     case redeem(RedemptionPlan)
-    /// An interactive sign-in is needed: why, and what does not fit.
+    /// An interactive sign-in is needed. The text is the message for the app, and the reason is the part of the request
+    /// that does not fit.
     case interactionRequired(String, TokenError.Reason)
     /// The request names no account, and several match.
     case ambiguousAccount
@@ -68,7 +69,7 @@ extension CredentialCache {
             "no token in the cache fits this request; sign in", mismatch(of: request, at: authority, credentials))
     }
 
-    /// What of a request does not fit the app's tokens of an account that cannot be renewed.
+    /// The part of a request that does not fit the app's tokens of an account, which cannot be renewed.
     private func mismatch(
         of request: AcquireTokenSilent, at authority: Authority, _ credentials: AccountCredentials
     ) -> TokenError.Reason {

@@ -14,7 +14,7 @@ final class LoopbackPeers: Sendable {
 
     /// The state behind the lock.
     private struct State {
-        /// How users are found; nil until the kernel has shown that it tells.
+        /// The method by which the users of sockets are found; nil until the kernel is known to support one.
         var method: Method?
         /// The number of searches in progress.
         var searches = 0
@@ -36,8 +36,8 @@ final class LoopbackPeers: Sendable {
         self.onRefusal = onRefusal
     }
 
-    /// Finds out by the listener's own socket how the kernel tells the users of sockets; until then every connection is
-    /// refused. Returns false if the kernel does not tell.
+    /// Finds out, with the listener's own socket, by which method the kernel reports the users of sockets. Until then
+    /// every connection is refused. Returns false if the kernel does not report them.
     func begin(listener: SocketAddress) async -> Bool {
         let table = table
         guard let nobody = try? SocketAddress(ipAddress: listener.protocol == .inet6 ? "::" : "0.0.0.0", port: 0) else {

@@ -15,8 +15,8 @@ struct IDTokenValidation: Sendable {
     let request: TokenRequest
     /// The issuer that the discovery document of an OpenID provider names; nil for Microsoft's providers, which have none.
     let issuer: String?
-    /// The time by each clock there is, in seconds since 1970: this machine's, and the provider's if the response has a `Date`. The
-    /// clock of a machine may be wrong by hours, and a token is valid if it is valid by either.
+    /// The present time by each known clock, in seconds since 1970: this machine's, and the provider's if the response
+    /// has a `Date`. A machine's clock may be wrong by hours, so that a token is valid if it is valid by either.
     let times: [Int64]
 
     /// The defect for which an ID token must not be used, in words that follow "an ID token"; nil if there is none.

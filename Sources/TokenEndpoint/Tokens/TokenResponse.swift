@@ -22,7 +22,8 @@ extension IssuedTokens {
             let validation = IDTokenValidation(request: request, issuer: issuer, times: times)
             if let defect = validation.defect(of: idToken) { throw response.invalid("holds an ID token \(defect)") }
         } else if request.authority.kind == .openID, request.grant.isSignIn {
-            // OpenID Connect Core 1.0 section 3.1.3.3. Without it nothing says who has signed in, and to which request.
+            // OpenID Connect Core 1.0 section 3.1.3.3. Without an ID token, neither the user nor the request of the
+            // sign-in is known.
             throw response.invalid("holds no ID token")
         }
         // Microsoft's clouds always send the requested `client_info`; for others, the subject of the ID token is used

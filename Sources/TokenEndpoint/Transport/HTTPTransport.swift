@@ -5,7 +5,8 @@ internal import TokenModel
 final class HTTPTransport: Sendable {
     private let network: NetworkSettings
     private let timing: HTTPTiming
-    /// For the hosts of Microsoft's clouds. An app chooses other hosts: those that never answer take no connections of these.
+    /// The engine for the hosts of Microsoft's clouds. Hosts that an app chooses have an engine of their own: if they
+    /// never answer, they do not use up these connections.
     private let clouds: CurlEngine
     private let others: CurlEngine
 
@@ -26,10 +27,11 @@ final class HTTPTransport: Sendable {
 
     /// Sends a request, and returns what `read` makes of the response, whatever its status.
     ///
-    /// `read` runs on a thread of Swift's pool, never on the caller's actor: the agent's event loop decodes nothing of a provider.
+    /// `read` runs on a thread of Swift's pool, never on the caller's actor, so that the agent's event loop decodes no
+    /// response.
     ///
-    /// A GET is retried once after a 5xx status or a network failure. A form is retried once only if the first attempt had no
-    /// connection: the authority may have redeemed a grant whose response did not arrive, or is an error.
+    /// A GET is retried once after a 5xx status or a network failure. A form is retried once only if the first attempt
+    /// had no connection: the authority may have redeemed a grant whose response did not arrive, or is an error.
     func send<Value: Sendable>(
         _ request: HTTPRequest, read: @escaping @Sendable (HTTPResponse) throws(TokenError) -> Value
     ) async throws(TokenError) -> Value {

@@ -38,7 +38,7 @@ extension TokenError {
         return details.oauthError != nil && Self.codesOfProviders.contains(code) ? .provider : Self.reason(of: code)
     }
 
-    /// Creates an error of which more is known than its code says.
+    /// Creates an error with a reason that is more precise than its code.
     package init(_ code: Code, _ message: String, reason: Reason) {
         var details = Details()
         details.reason = reason

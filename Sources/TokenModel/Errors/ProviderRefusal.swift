@@ -1,5 +1,5 @@
-/// Why an identity provider refuses a request, as far as it makes a difference to what a person can do. OAuth has a few names of errors;
-/// Entra's numbers (`AADSTS…`) tell more.
+/// The reasons for which an identity provider refuses a request, as far as their remedies differ. OAuth has few names
+/// of errors; Entra's numbers (`AADSTS…`) are more precise.
 package enum ProviderRefusal: Sendable, CaseIterable {
     case unknownApp, unknownTenant, appOfOneTenant, confidentialApp, redirectURI
     case scopes, resource
@@ -8,7 +8,7 @@ package enum ProviderRefusal: Sendable, CaseIterable {
     case policy
     case question, endedSignIn
 
-    /// Nil if nothing tells.
+    /// Nil if the details do not tell the reason.
     package init?(_ details: TokenError.Details) {
         let numbers = details.stsErrorCodes + [Self.number(in: details.errorDescription)].compactMap(\.self)
         if let known = numbers.lazy.compactMap({ Self.ofNumber[$0] }).first {
@@ -20,7 +20,7 @@ package enum ProviderRefusal: Sendable, CaseIterable {
         self = known
     }
 
-    /// What does not fit, and what helps, without a command.
+    /// A description of what does not fit, and of the remedy, without a command.
     package var explanation: String {
         switch self {
         case .unknownApp:

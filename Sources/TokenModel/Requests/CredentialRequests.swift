@@ -9,8 +9,8 @@ public struct ListCredentials: Sendable, Equatable {
     public var version: OAuthVersion?
     /// The cursor: `next` of the previous page; nil for the first.
     public var after: String?
-    /// Whether to leave out what somebody could act with: the secrets of access tokens, and ID tokens. An agent of an earlier
-    /// version returns them nevertheless.
+    /// Whether to leave out the secrets of access tokens, and ID tokens. An agent of an earlier version returns them
+    /// nevertheless.
     public var withoutSecrets: Bool
 
     /// Creates the request, by default for the credentials with the secrets of access tokens.

@@ -7,7 +7,7 @@
 /// Base64 with the URL-safe alphabet and without padding (RFC 4648 section 5), as in JWTs and `client_info`.
 package enum Base64URL {
     package static func decode(_ text: some StringProtocol) -> Data? {
-        // Bytes rather than characters, for speed: an app decodes an ID token with every result.
+        // Bytes are faster than characters: an app decodes an ID token with every result.
         var standard = Data(
             text.utf8.prefix { $0 != UInt8(ascii: "=") }.map { byte in
                 switch byte {

@@ -20,7 +20,7 @@ extension StringProtocol {
 }
 
 extension String {
-    /// The same as that of any text, but not generic.
+    /// As the property of `StringProtocol`, without the cost of generic code.
     package var isGraphicASCII: Bool {
         utf8.withContiguousStorageIfAvailable { areASCII($0, from: 0x21) } ?? self[...].isGraphicASCII
     }

@@ -106,7 +106,8 @@ final class SecretMemory: Sendable {
     private struct State {
         /// The first free block of each size, by `sizeClass`; 0 is none. A free block begins with the address of the next one.
         var free = [UInt](repeating: 0, count: SecretMemory.sizeClass(SecretMemory.largest) + 1)
-        /// Further free blocks of each size, whose memory has been given back to the system: a link in them would take it again.
+        /// Further free blocks of each size, whose memory has been given back to the system. They are not linked, since
+        /// a link in a block would allocate its memory again.
         var released = [[UInt]](repeating: [], count: SecretMemory.sizeClass(SecretMemory.largest) + 1)
         var next: UInt = 0
         var end: UInt = 0

@@ -54,7 +54,7 @@ package enum ValueLimits {
         return UntrustedText.cut(text, limit: limit) { $0 == "\0" ? " " : $0 }
     }
 
-    /// Whether a name needs no cleaning, as nearly all.
+    /// Whether a name needs no cleaning; true for nearly all names.
     private static func isPlain(_ text: String) -> Bool {
         let space = UInt8(ascii: " ")
         return text.utf8.first != space && text.utf8.last != space && text.isPrintableASCII

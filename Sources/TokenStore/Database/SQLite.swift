@@ -145,7 +145,7 @@ final class SQLiteStatement {
 
     /// Passes a value to `body` without copying it; the pointer is valid during the call only.
     func withBlob<Result>(_ column: Int32, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        // In this order, as above.
+        // The pointer is requested before the count, as above.
         let start = sqlite3_column_blob(handle, column)
         return body(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
     }

@@ -1,11 +1,12 @@
 internal import Synchronization
 internal import TokenModel
 
-/// Requests for the records of one account, which are answered while the store is being loaded: between two batches of records, the
-/// thread that loads looks for those that have the account's tag, and opens them before all others.
+/// Requests for the records of one account, which are answered while the store is being loaded: between two batches of
+/// records, the thread that loads looks for those that have the account's tag, and opens them before all others.
 ///
-/// Each record is authenticated by itself. That none was set back, removed or restored is known only when every record has been
-/// read; until then, a caller uses them for what a later report of damage does not change.
+/// Each record is authenticated by itself. Whether one was replaced by an earlier version, removed or restored is known
+/// only when every record has been read. Until then, a caller uses the records only for answers that a later report of
+/// damage does not change.
 final class EarlyReads: Sendable {
     typealias Answer = CheckedContinuation<[StoredRecord]?, Never>
     private typealias Waiting = (account: String, group: String, answer: Answer)
@@ -45,8 +46,8 @@ final class EarlyReads: Sendable {
         for request in waiting { request.answer.resume(returning: nil) }
     }
 
-    /// Returns the records of an account, those that every account needs, and those that do not say whose they are; also some of
-    /// other accounts. Nil if no load is in progress, or they cannot be read before the load ends.
+    /// Returns the records of an account, the records that every account needs, and those without a known owner; also
+    /// some of other accounts. Nil if no load is in progress, or they cannot be read before the load ends.
     func records(of account: String, in group: String) async -> [StoredRecord]? {
         await withCheckedContinuation { answer in
             let isLoading = state.withLock { state in
@@ -83,7 +84,7 @@ final class EarlyReads: Sendable {
         }
     }
 
-    /// The number of records that are opened at most: more are hardly found sooner than by the load.
+    /// The maximum number of records that are opened: with more, the load is hardly slower.
     private static let limit = 4096
     /// The number of times that requests are answered during a load. Those that wait at the same time are answered together.
     static let mostReads = 8

@@ -16,9 +16,9 @@ final class StoreEngine {
     var wrapped: WrappedKey?
     /// The key that `wrapped` is encrypted with, if its source is one in which the agent stores keys.
     var wrapping: KeyRing.Wrapping?
-    /// What waits at the key sources until the log is empty.
+    /// The changes at the key sources that wait until the log is empty.
     var settlement: Settlement?
-    /// Why there is no store yet; nil if there is one.
+    /// The reason why there is no store yet; nil if there is one.
     var uncreated: Uncreated?
     var ledger = StoreLedger()
     /// The work that has to be done before the next write.

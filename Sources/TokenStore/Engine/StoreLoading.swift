@@ -41,7 +41,7 @@ extension StoreEngine {
         }
     }
 
-    /// Forgets a passphrase that did not open the store. That it was wrong concerns only the one who entered it.
+    /// Forgets a passphrase that did not open the store. Only the caller who has entered it is told that it is wrong.
     func forgetPassphrase() {
         ring.settings.passphrase = nil
         if case .locked(KeyRing.wrongPassphrase) = report.phase { report.phase = .locked(KeyRing.missingPassphrase) }

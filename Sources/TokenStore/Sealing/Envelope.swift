@@ -13,7 +13,7 @@ internal import TokenModel
 /// With the mark and the length, envelopes can be found in a file that is not a valid database any more.
 struct Envelope: Sendable, Equatable {
     enum Kind: UInt8, Sendable {
-        /// A record as version 2 sealed it, which does not say whose it is.
+        /// A record as version 2 sealed it, without its owner.
         case record = 1
         case state = 2
         case key = 3

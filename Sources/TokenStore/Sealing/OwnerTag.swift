@@ -1,8 +1,10 @@
 internal import Crypto
 
-/// Whose record it is, in the authenticated head of its envelope: the records of one account are found without opening any other.
+/// The owner of a record, as a tag in the authenticated head of its envelope: the records of one account are found
+/// without opening all others.
 ///
-/// A keyed hash of group and account of which 16 bits are kept: it finds some records of other accounts too, which costs time only.
+/// A keyed hash of group and account, of which 16 bits are kept. Some records of other accounts have the same tag,
+/// which costs time only.
 struct OwnerTag: Sendable, Hashable {
     let number: UInt16
 
@@ -28,7 +30,7 @@ struct OwnerTag: Sendable, Hashable {
         name.append(counted: group.utf8)
         name.append(counted: account.utf8)
         var reader = ByteReader(Array(HMAC<SHA256>.authenticationCode(for: name, using: keys.owners))[...])
-        // 0 and 1 are taken.
+        // 0 and 1 are the tags of `everyone` and `nobody`.
         number = 2 + (reader.number(UInt16.self) ?? 0) % (.max - 1)
     }
 

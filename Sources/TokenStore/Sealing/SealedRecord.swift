@@ -15,7 +15,7 @@ struct SealedRecord: Sendable, Equatable {
     let id: RecordID
     /// Unique and ascending: of two versions of a record, the higher number is the later one.
     let sequence: Int64
-    /// Whose record it is; nil for a record that version 2 sealed.
+    /// The tag of the record's owner; nil for a record that version 2 sealed.
     let owner: OwnerTag?
     let envelope: Envelope
 

@@ -8,12 +8,12 @@ package import TokenModel
 
 /// Reads the reply to a silent request straight from its frame, in one pass and with few allocations.
 ///
-/// It reads only what agents write: each field once, in the order of agent.proto, within the limits, with texts in ASCII. Every other
-/// frame is left to protobuf-c, which defines what a frame means, and to `TokenResult.init(_:_:)`; so an error is always theirs. What
-/// this type reads, they read alike.
+/// It reads only what agents write: each field once, in the order of agent.proto, within the limits, with texts in
+/// ASCII. Every other frame is decoded by protobuf-c and `TokenResult.init(_:_:)`, which also report every error. They
+/// decode the frames that this type reads with the same result.
 ///
-/// The account, the profile, the scopes and the authority are usually those of the reply before, whose values are then used again. No
-/// token is kept.
+/// The account, the profile, the scopes and the authority are usually those of the reply before, whose values are then
+/// used again. No token is kept.
 package struct TokenResultReader {
     private var account = LastValue<Account>()
     private var profile = LastValue<TenantProfile>()

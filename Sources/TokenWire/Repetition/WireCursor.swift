@@ -41,8 +41,9 @@ struct WireCursor {
     /// Reads the field's number, times 8, with the type of its encoding.
     mutating func rawTag() -> UInt64? { number(bits: Self.shortBits) }
 
-    /// Reads the tag of the next field in the order of agent.proto; nil at the end of the message, and if the field is malformed, repeats
-    /// one or comes out of order: then it stays to be read, so that the message is not at its end.
+    /// Reads the tag of the next field in the order of agent.proto. Nil at the end of the message, and also if the
+    /// field is malformed, repeats one or is out of order: such a field is not consumed, so that the cursor is not at
+    /// the end.
     ///
     /// - Parameter last: the tag of the field before, 0 at first.
     mutating func nextTag(after last: inout UInt64) -> UInt64? {

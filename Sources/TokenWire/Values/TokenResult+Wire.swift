@@ -33,7 +33,7 @@ extension TokenResult: WireMessage {
         if fields.wish("profile_has_id_token", repeats?.inProfile) { tenantProfile?.idToken = idToken }
     }
 
-    /// Where a message leaves out an ID token because it is `idToken`.
+    /// The places in which a message omits an ID token that equals `idToken`.
     private var repeatedIDTokens: (inAccount: Bool, inProfile: Bool) {
         guard allowsSingleIDToken, let idToken else { return (false, false) }
         return (account.homeIDToken == idToken, tenantProfile?.idToken == idToken)
