@@ -58,8 +58,8 @@ package struct PeerPolicy: Sendable, Equatable {
         }
     }
 
-    /// The decision without a rule. A sandboxed app may introduce itself and finish a sign-in that it was allowed to begin; which
-    /// client IDs are its own, only a rule can tell.
+    /// The decision without a rule. A sandboxed app may introduce itself and finish a sign-in that it was allowed to
+    /// begin; only a rule can say which client IDs are its own.
     private static func builtIn(_ request: PolicyRequest, _ peer: PeerIdentity) -> Decision {
         guard peer.sandbox != nil else {
             return RequestKinds.confirmed.contains(request.name) ? .confirm : .allow

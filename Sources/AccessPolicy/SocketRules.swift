@@ -58,7 +58,8 @@ package struct SocketRules: Sendable, Equatable {
         }
         try require(parameters.authority)
         var request = request
-        // The token endpoint compares it with the app's registration, and is not to refuse the refresh token for a stranger's value.
+        // The token endpoint compares the redirect URI with the app's registration, and would refuse the refresh token
+        // for a wrong one, which any peer could send.
         request.parameters.redirectURI = nil
         if let account {
             guard account.isMeant(by: request.account) else { throw Self.denied("it serves another account") }
@@ -106,7 +107,7 @@ package struct SocketRules: Sendable, Equatable {
             switch outcome {
             case .success(let result): try check(result, of: request)
             case .failure(let error):
-                // Fewer scopes were granted than requested, and others perhaps.
+                // Fewer scopes were granted than requested, and perhaps others as well.
                 if let result = error.details.partialResult { try check(result, of: request) }
             }
             return outcome

@@ -50,7 +50,7 @@ package struct AgentEnvironment: Sendable {
         "\(runtimeDirectory.map { "\($0)/sso-agent" } ?? "\(stateDirectory)/run")/agent.sock"
     }
 
-    /// The path at which the unit has the service manager listen; nil if that cannot be.
+    /// The path at which the unit has the service manager listen; nil if there is no runtime folder.
     package var unitSocketPath: String? {
         #if os(macOS)
             defaultSocketPath

@@ -12,9 +12,9 @@ package enum ServiceUnit {
         case unreachable
     }
 
-    /// Whether the service manager of the user has a unit of the agent, and so starts it. A program then starts no agent itself: there
-    /// would be two ways to stop and to configure it, and the unit's could not open the store while the other one runs. Who has masked
-    /// the unit wants no agent either.
+    /// Whether the service manager of the user has a unit of the agent, and so starts it. A program then starts no
+    /// agent itself: there would be two ways to stop and to configure it, and the unit's could not open the store while
+    /// the other one runs. A user who has masked the unit wants no other agent either.
     package static func state(_ environment: AgentEnvironment = .current) -> State {
         guard names.contains(where: { folder(of: $0, environment) != nil }) else { return .notInstalled }
         guard environment.hasServiceManager else {

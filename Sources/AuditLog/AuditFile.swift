@@ -11,7 +11,7 @@ internal import TokenModel
 final class AuditFile: AuditSink {
     private let path: String
     private let limit: Int
-    /// Up to the last line that was written.
+    /// The chain up to the last line that was written.
     private var chain = AuditChain()
     /// Whether `chain` is that of the file.
     private var isContinued = false

@@ -10,9 +10,10 @@ internal import TokenModel
 /// The audit log in the system's journal, over the native protocol of its socket: a datagram of fields for each line.
 final class AuditJournal: AuditSink {
     private let socketPath: String
-    /// Opened at once, since a process that has restricted itself can open no other one. Negative if that has failed.
+    /// Opened at the start, since a process that has restricted itself cannot open another socket. Negative if that has
+    /// failed.
     private let descriptor: Int32
-    /// Up to the last line that was written.
+    /// The chain up to the last line that was written.
     private var chain = AuditChain()
 
     init(socket: String) {

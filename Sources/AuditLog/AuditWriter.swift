@@ -180,8 +180,8 @@ package final class AuditWriter: Sendable {
         if hasEvents { write() }
     }
 
-    /// Between two writes of events that may share lines. An app that asks for a token again and again costs 50 lines in a second, and
-    /// not one for each request.
+    /// The time between two writes of events that may share lines. An app that asks for a token again and again costs
+    /// 50 lines in a second, and not one for each request.
     private static let interval = DispatchTimeInterval.milliseconds(20)
     private static let maximumWaiting = 10_000
     /// The number of waiting events that a new one is compared with one by one.

@@ -1,11 +1,11 @@
 public import Synchronization
 
-/// The values that were made last, by what they were made of: apps ask for the same token before every call.
+/// A small cache of values by what they were made of: apps request the same token before every call.
 ///
 /// Values are searched without the lock, which is held only while a reference is copied or a value is added.
 ///
-/// Public and inlinable, since generic code of another module is not specialised otherwise, and looks up its types at each call. No product
-/// exports this module.
+/// Public and inlinable, since generic code of another module is not specialised otherwise, and looks up its types at
+/// each call. No product exports this module.
 public final class RecentValues<Key: Equatable & Sendable, Value: Sendable>: Sendable {
     /// An object, so that a search copies one reference for each entry.
     @usableFromInline final class Entry: Sendable {

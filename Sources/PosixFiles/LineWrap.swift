@@ -19,7 +19,7 @@ package enum TerminalColumns {
         case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF,
             0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x20000...0x3FFFD:
             true
-        // The second shows the character before it as an emoji.
+        // U+FE0F shows the character before it as an emoji.
         default: scalar.properties.isEmojiPresentation || scalar.value == 0xFE0F
         }
     }
@@ -37,9 +37,10 @@ struct LineWrap {
 
     /// On narrower terminals, text is not broken.
     static let leastColumns = 20
-    /// What is before a command that reaches to the end of its line.
+    /// The texts that precede a command, which reaches to the end of its line.
     private static let marks = ["with: ssoctl ", "run: "].map { Array($0) }
-    /// The longest first word with which the other lines are not aligned, but with what follows it.
+    /// The length up to which the first word counts as a label: the later lines are aligned with the text that follows
+    /// it.
     private static let longestMark = 8
 
     let columns: Int

@@ -1,6 +1,6 @@
 /// Text for a terminal with colours, links and rewritten lines: a terminal obeys what this type adds, and nothing in the text itself.
 package struct StyledText: Sendable, ExpressibleByStringInterpolation {
-    /// What a terminal is asked for.
+    /// The control sequences for a terminal.
     private enum Control: Sendable {
         case style(Int)
         case link(String)
@@ -22,7 +22,7 @@ package struct StyledText: Sendable, ExpressibleByStringInterpolation {
         }
     }
 
-    /// What a terminal is able to do, and its user wants.
+    /// The features that are used, as far as the terminal has them and its user wants them.
     package struct Abilities: Sendable, Equatable {
         package var colours: Bool
         /// Links, and lines that are written again.
@@ -75,7 +75,7 @@ package struct StyledText: Sendable, ExpressibleByStringInterpolation {
     /// A URL is not divided, nor a command behind `→`. Later lines are indented as the first one is.
     package func wrapped(columns: Int?) -> StyledText {
         guard let columns, columns >= LineWrap.leastColumns else { return self }
-        // What is written as its number takes more columns.
+        // Characters that are written as their numbers take more columns.
         let texts = pieces.map { Array(TerminalText.neutralised($0.text ?? "")) }
         var (fixed, offset) = ([Range<Int>](), 0)
         for (piece, text) in zip(pieces, texts) {

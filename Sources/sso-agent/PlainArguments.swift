@@ -3,12 +3,13 @@ internal import Logging
 internal import TokenStore
 
 extension SSOAgent {
-    /// Reads a command line of options that are written in full, each with its value as the next argument, as apps and service managers
-    /// write them.
+    /// Reads a command line of options that are written in full, each with its value as the next argument, as apps and
+    /// service managers write them.
     ///
-    /// Every property is set: one that is not would have no value, and end the process when it is read.
+    /// Sets every property: reading one without a value would end the process.
     ///
-    /// ArgumentParser needs a quarter of the time until the agent listens. It reads every other command line, and reports what is wrong.
+    /// ArgumentParser needs a quarter of the time until the agent listens. It reads every other command line, and
+    /// reports what is wrong.
     ///
     /// - Returns: nil for any other command line.
     init?(plain arguments: some Sequence<String>) {

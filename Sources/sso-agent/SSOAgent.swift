@@ -168,8 +168,8 @@ struct SSOAgent: ParsableCommand {
         return (options, sandbox)
     }
 
-    /// Makes the folder of the user's configuration, of which the agent could read nothing later if it were missing now. One that cannot
-    /// be made is no reason not to serve.
+    /// Makes the folder of the user's configuration. If it did not exist when the process restricts its files, the
+    /// agent could never read it. A failure is ignored.
     private func makeConfigurationFolder(_ environment: AgentEnvironment) {
         guard config == nil, !environment.namesConfigFile else { return }
         let folder = PrivateFiles.parent(of: environment.configFile)

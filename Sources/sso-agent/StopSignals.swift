@@ -12,7 +12,7 @@ internal import Synchronization
 private struct Terminals: Sendable {
     private let descriptors: [Int32]
 
-    /// - Parameter isUsed: whether the process stays with them.
+    /// - Parameter isUsed: whether the process ends when one of them is closed.
     init(isUsed: Bool) { descriptors = isUsed ? [STDIN_FILENO, STDERR_FILENO].filter { isatty($0) != 0 } : [] }
 
     /// Whether one of them has been closed.

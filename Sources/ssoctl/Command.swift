@@ -21,7 +21,7 @@ protocol Command: AsyncParsableCommand {
     func execute(_ agent: AgentClient) async throws -> Printout
     /// The result as text for a user; nil prints nothing.
     func describe(_ printout: Printout) -> String?
-    /// The same with colours.
+    /// The result as text with colours; nil prints nothing.
     func style(_ printout: Printout) -> StyledText?
     /// The exit status of a command that has not failed.
     func status(of printout: Printout) -> ExitStatus
@@ -82,9 +82,9 @@ extension CommandFailure {
         raise(number)
     }
 
-    /// The same with the command that helps, if it depends on the kind of error only.
+    /// The failure with the command that helps, if that depends on the kind of error only.
     func withRemedy(_ agent: AgentClient) async -> CommandFailure {
-        // An identity provider has no say in what to run.
+        // The message of an identity provider must not determine which command is suggested.
         guard nextCommand == nil, status != .usage, error.details.oauthError == nil else { return self }
         var failure = self
         let advice = Advice(error.message)

@@ -58,7 +58,7 @@ struct AppFilter {
     /// nil for every app.
     let clientID: ClientID?
     let sharingGroup: SharingGroup
-    /// The account that is meant if none is named.
+    /// The account that is used if the command line names none.
     let defaultAccount: AccountName?
     let appNames: [ClientID: String]
     /// The app in a message; nil for every app.
@@ -70,7 +70,7 @@ struct AppFilter {
     /// - Parameter command: the command for the app with a name, in case that another one was meant.
     /// - Throws: usage if the app is not in the configuration.
     init(_ options: AppFilterOptions, _ command: (String) -> CommandLineWords) throws(CommandFailure) {
-        // What needs nothing of the configuration works without it: other commands report one that cannot be read.
+        // A configuration that cannot be read is ignored if nothing of it is needed; other commands report it.
         let settings = options.name == nil ? try? Settings.read() : try Settings.read()
         let app = try options.name.map { name throws(CommandFailure) in try settings?.app(named: name, command) } ?? nil
         clientID = app?.clientID ?? options.clientID

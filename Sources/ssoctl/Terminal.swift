@@ -33,14 +33,14 @@ enum Terminal {
         stream.write(text.wrapped(columns: columns(stream)), abilities(stream.rawValue))
     }
 
-    /// The width of the terminal of a stream; nil if it is none, or does not tell.
+    /// The width of the terminal of a stream; nil if it is no terminal, or the width is not known.
     static func columns(_ stream: StandardStream) -> Int? {
         var size = winsize()
         guard ioctl(stream.rawValue, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
         return Int(size.ws_col)
     }
 
-    /// Says so if a part of the output could not be written, as to a full disk.
+    /// Reports on standard error if a part of the output could not be written, as to a full disk.
     ///
     /// - Returns: whether that is so.
     static func reportLostOutput() -> Bool {
@@ -72,7 +72,7 @@ enum Terminal {
     /// Whether a person sees the messages and can answer.
     static var isInteractive: Bool { showsMessages && isatty(STDIN_FILENO) == 1 }
 
-    /// What the terminal of a stream does: nothing if it is none. `NO_COLOR` (no-color.org) disables colours.
+    /// The features of a stream's terminal; none if it is no terminal. `NO_COLOR` (no-color.org) disables colours.
     private static func abilities(_ descriptor: Int32) -> StyledText.Abilities {
         let kind = AgentEnvironment.value("TERM") ?? "dumb"
         let isTerminal = isatty(descriptor) == 1 && kind != "dumb"

@@ -8,7 +8,7 @@ extension TokenAcquisition {
     ///
     /// Throws `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) for an argument that is not valid.
     ///
-    /// Of equal arguments they are made once, but for the correlation ID.
+    /// For equal arguments, the parameters are made once; only the correlation ID differs.
     func parameters() throws(ADAuthenticationError) -> TokenParameters {
         // With AD FS, the check depends on the username too, which the key does not have.
         guard claims == nil, target.authority.authority.kind != .adfs else { return try newParameters() }

@@ -142,7 +142,8 @@ extension TokenAcquisition {
         }
     }
 
-    /// The request of a silent acquisition; nil of any other, if the account has to be looked up, and if an argument is not valid.
+    /// The request of a silent acquisition. Nil for any other acquisition, if the account has to be looked up, and if
+    /// an argument is not valid.
     private func silentRequest() -> AcquireTokenSilent? {
         guard grant == nil, prompt == nil, let namedAccount, let parameters = try? parameters() else { return nil }
         return silentRequest(parameters, namedAccount)
@@ -206,8 +207,8 @@ extension TokenAcquisition {
         }
     }
 
-    /// Throws `ERROR_SERVER_WRONG_USER` (204) if another user signed in than the one requested; any user, and one whom the ID token
-    /// does not name, if the request names nobody or the token does not. The tokens stay in the cache, since that user did sign in.
+    /// Throws `ERROR_SERVER_WRONG_USER` (204) if another user signed in than the one requested. If the request or the
+    /// ID token names no user, nothing is compared. The tokens stay in the cache, since that user did sign in.
     func check(_ token: TokenResult) throws(ADAuthenticationError) {
         guard identifier?.userId != nil, let idToken = token.idToken,
             let info = ADUserInformation(idToken: idToken, homeAccountID: token.account.homeAccountID?.text)

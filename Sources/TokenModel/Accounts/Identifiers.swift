@@ -136,7 +136,8 @@ extension StringProtocol {
 }
 
 extension String {
-    /// The text without surrounding white space; nil if nothing is left. The same as that of any text, but not generic.
+    /// The text without surrounding white space; nil if nothing is left. As the property of `StringProtocol`, without
+    /// the cost of generic code.
     package var trimmedNonEmpty: String? {
         if !isEmpty, isGraphicASCII { return self }
         return self[...].trimmedNonEmpty

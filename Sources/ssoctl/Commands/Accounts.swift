@@ -43,7 +43,7 @@ struct AccountsCommand: Command {
         let accounts = try await agent.listAccounts(
             ListAccounts(clientID: filter.clientID, sharingGroup: filter.sharingGroup))
         var printout = Printout(accounts: accounts.map(AccountJSON.init), emptyText: emptyText(filter))
-        // Accounts that one remembers may be in a store that could not be opened.
+        // Accounts that the user expects may be in a store that could not be opened.
         if accounts.isEmpty, let problem = try? await agent.status().storeProblem {
             printout.emptyText += "\nThe store: \(problem)\nMore about it: ssoctl doctor"
         }
@@ -57,7 +57,7 @@ struct AccountsCommand: Command {
             }
             if verbose { printout.credentials = tokens.credentials(of: accounts).map(CredentialJSON.init) }
         }
-        // The beginning of several names marks none of them.
+        // A prefix of several names marks none of them.
         if let meant = filter.defaultAccount?.matches(in: accounts), meant.count == 1 {
             printout.defaultIndex = accounts.firstIndex(of: meant[0])
         }
@@ -85,7 +85,7 @@ struct AccountsCommand: Command {
             [index == list.defaultIndex ? "*" : "", account.username ?? "(no name)", account.tenant(clouds)]
                 + account.tokenCells(now: now) + [account.identifier ?? "not yet known"]
         }
-        // Either of every account or of none.
+        // The tokens are listed for every account or for none.
         let tokens = list.accounts[0].state == nil ? [] : ["APPS", "STATE", "VALID UNTIL"]
         var text = Table.fitted(
             ["", "NAME", "TENANT"] + tokens + ["IDENTIFIER"], rows,

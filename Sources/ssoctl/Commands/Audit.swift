@@ -38,7 +38,7 @@ struct AuditCommand: AsyncParsableCommand {
         if status != .done { throw ExitCode(status.rawValue) }
     }
 
-    /// Prints the log; returns whether its chain is whole.
+    /// Prints the log; returns whether no line is missing or changed.
     private func printLog() async throws(TokenError) -> Bool {
         var path = file ?? ""
         if file == nil { path = "\(try await AgentClient.shared.status().stateDirectory)/\(AuditWriter.fileName)" }

@@ -70,7 +70,7 @@ struct ImportCommand: Command {
         return printout
     }
 
-    /// The failures that are of a file, and not of the agent.
+    /// The codes of failures that concern one file only, and not the agent.
     private static let codesOfAFile: Set<TokenError.Code> = [
         .cacheBadFormat, .frameTooLarge, .timedOut, PrivateFiles.commandLine.errorCode,
     ]
@@ -97,7 +97,7 @@ struct ImportCommand: Command {
     /// The format of a file, and what had to be read of it.
     private static func detect(_ file: PrivateFileReader, _ path: String) throws -> (FormatName, [Secret]) {
         var parts: [Secret] = []
-        // A pipe may bring the first bytes one by one; blanks without an end are no cache.
+        // A pipe may bring the first bytes one by one; a file that begins with very many blanks is no cache.
         while parts.count < 64, let part = try file.next() {
             parts.append(part)
             if let format = part.withBytes({ CacheDetection.format(ofFileThatBegins: $0) }) { return (format, parts) }
@@ -114,7 +114,7 @@ struct ImportCommand: Command {
     }
 }
 
-/// Which caches of other tools are meant.
+/// The options that say which caches of other tools are imported.
 struct CacheSearchOptions: ParsableArguments {
     @Option(
         name: .customLong("from"),

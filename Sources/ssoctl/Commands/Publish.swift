@@ -39,7 +39,7 @@ struct PublishCommand: Command {
     func describe(_ socket: SocketPrintout) -> String? { socket.text }
 }
 
-/// Where the socket is, for whom and how long.
+/// The place of the socket, its users and its lifetime.
 struct PublishedSocketOptions: ParsableArguments {
     @Option(name: .customLong("socket"), help: "The absolute path of the socket.", completion: .file())
     var path: String
@@ -75,7 +75,7 @@ struct PublishedSocketOptions: ParsableArguments {
     }
 }
 
-/// Of which apps, scopes and account the socket serves tokens.
+/// The apps, scopes and account whose tokens the socket serves.
 struct PublishedAccessOptions: ParsableArguments {
     @Option(
         name: .customLong("app"), parsing: .upToNextOption,

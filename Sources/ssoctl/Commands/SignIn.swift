@@ -67,7 +67,7 @@ struct SignInCommand: Command {
     }
 }
 
-/// How the user signs in.
+/// The options that say how the user signs in.
 struct SignInOptions: ParsableArguments {
     @Option(
         name: .customLong("login-hint"), help: "The account name to suggest on the sign-in page.",
@@ -113,14 +113,14 @@ struct SignInOptions: ParsableArguments {
         usesDeviceCode ? .deviceCode : usesBrowser ? .browser : printsURL ? .printedURL : .automatic
     }
 
-    /// The options again, for a command line.
+    /// The options as words of a command line.
     var words: [String] {
         let values = [("--login-hint", loginHint), ("--domain-hint", domainHint), ("--prompt", prompt)]
         let flags = [("--device-code", usesDeviceCode), ("--browser", usesBrowser), ("--print-url", printsURL)]
         return values.flatMap { name, value in value.map { [name, $0] } ?? [] } + flags.filter(\.1).map(\.0)
     }
 
-    /// The same with a code on another device, which has no page to put a question on.
+    /// These options for a code on another device, without those that the sign-in page of a browser needs.
     var onAnotherDevice: SignInOptions {
         var other = self
         (other.prompt, other.domainHint) = (nil, nil)
@@ -128,7 +128,7 @@ struct SignInOptions: ParsableArguments {
         return other
     }
 
-    /// The same with a page that asks for something.
+    /// These options with a `prompt` parameter.
     func asking(_ prompt: String) -> SignInOptions {
         var other = self
         (other.prompt, other.usesDeviceCode) = (prompt, false)

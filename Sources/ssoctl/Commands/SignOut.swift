@@ -91,7 +91,7 @@ struct SignOutCommand: Command {
         return (try await choice.account(name, { words($0) }, otherwise: "ssoctl accounts"), true)
     }
 
-    /// A command of this kind for an account.
+    /// The words of the sign-out command for an account.
     private func words(_ account: String, app name: String? = nil) -> CommandLineWords {
         let flags = [("--wipe", wipe), ("--browser", endsBrowserSession)]
         return CommandLineWords("ssoctl", "sign-out", account) + app.words(name: name) + flags.filter(\.1).map(\.0)

@@ -80,7 +80,7 @@ struct TokenCommand: Command {
     var isQuiet: Bool { form.file != nil }
 }
 
-/// When a cached token is used.
+/// The options that say when a cached token is used.
 struct FreshnessOptions: ParsableArguments {
     @Flag(name: .customLong("force-refresh"), help: "Do not use a cached access token.")
     var forceRefresh = false
@@ -106,7 +106,7 @@ struct FreshnessOptions: ParsableArguments {
     private static let longest: Int64 = 86_400
 }
 
-/// What of a token is printed, and where.
+/// The options that say which part of a token is printed, and where.
 struct TokenForm: ParsableArguments {
     @Flag(name: .customLong("id-token"), help: "Print the ID token instead of the access token.")
     var isIDToken = false

@@ -40,7 +40,7 @@ struct WatchCommand: AsyncParsableCommand {
                 for try await event in AgentClient.shared.events(request) { output.show(event) }
             }
         } catch let failure as CommandFailure where failure.endingSignal != nil {
-            // The user has ended it.
+            // The user has interrupted the command.
         } catch {
             let status = await CommandFailure(caught: error).withRemedy(.shared).report(asJSON: json, onOneLine: true)
             throw ExitCode(status.rawValue)
@@ -54,7 +54,7 @@ struct WatchCommand: AsyncParsableCommand {
     }
 }
 
-/// Where events are shown.
+/// The output of events: lines of text or JSON, and notifications.
 private struct EventOutput: Sendable {
     let isJSON: Bool
     let notifies: Bool
@@ -116,7 +116,7 @@ private struct EventOutput: Sendable {
 }
 
 extension AgentEvent {
-    /// Whether a person who does something else should know.
+    /// Whether the event is shown as a notification.
     fileprivate var isForNotification: Bool {
         switch kind {
         case .interactionDue, .signedOut, .accountRemoved: true

@@ -17,7 +17,7 @@ struct CommandNames {
         let names: [String]
     }
 
-    /// Those of a command before those of its subcommands.
+    /// The aliases; those of a command come before those of its subcommands.
     private(set) var aliases: [Alias] = []
     private(set) var helpTopics: [HelpTopic] = []
 

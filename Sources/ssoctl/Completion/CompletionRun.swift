@@ -10,10 +10,11 @@ internal import TokenModel
     internal import Darwin
 #endif
 
-/// A run of the program in which a shell asks for candidates. It prints these and nothing else: it asks nobody, starts no agent, and
-/// ends within a second, or the time of `SSO_AGENT_COMPLETION_MS`, whatever the agent does.
+/// A run of the program in which a shell asks for candidates. It prints these and nothing else: it asks the user
+/// nothing, starts no agent, and ends within a second, or the time of `SSO_AGENT_COMPLETION_MS`, whatever the agent
+/// does.
 enum CompletionRun {
-    /// The milliseconds for everything.
+    /// The time limit of the run, in milliseconds.
     private static let limit = max(AgentEnvironment.value("SSO_AGENT_COMPLETION_MS").flatMap(Int.init) ?? 900, 1)
 
     /// The time for one request to the agent.
@@ -51,8 +52,8 @@ enum CompletionRun {
         }
     }
 
-    /// The word with a backslash before what a shell could expand: bash expands the words of `compgen -W`, and a username is what an
-    /// identity provider has said.
+    /// The word with a backslash before each character that a shell could expand: bash expands the words of `compgen
+    /// -W`, and usernames come from identity providers.
     private static func quotedForBash(_ word: String) -> String {
         withBackslashes(word) { scalar in
             let byte = UInt8(exactly: scalar.value) ?? 0x80

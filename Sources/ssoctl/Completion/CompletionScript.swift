@@ -2,8 +2,8 @@ internal import ArgumentParser
 
 /// The scripts for shells: those of the argument parser, with what they lack.
 enum CompletionScript {
-    /// The script, which knows the aliases of commands and the words after `help` too, in bash words with “@”, “:” and “=”, and in zsh
-    /// `--option=value`.
+    /// The script with additions: the aliases of commands, the words after `help`, in bash words with “@”, “:” and “=”,
+    /// and in zsh `--option=value`.
     static func extended(_ script: String, _ names: CommandNames) -> String {
         if script.hasPrefix("#compdef") { return zsh(script, names) }
         return script.hasPrefix("#!/bin/bash") ? bash(script, names) : script + fish(names)

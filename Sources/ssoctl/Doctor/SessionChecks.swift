@@ -110,7 +110,7 @@ enum SessionChecks {
         #endif
     }
 
-    /// Whether this program is confined, and would start an agent that nobody else sees.
+    /// Whether this program is in a sandbox, and would start an agent that no program outside of it can use.
     private static var appSandbox: HealthCheck {
         let name = "app sandbox"
         guard let reason = SessionIsolation.reason() else {

@@ -1,7 +1,7 @@
 internal import PosixFiles
 internal import TokenModel
 
-/// What an import has done, or the caches that could be imported.
+/// The result of an import, or the caches that could be imported.
 struct ImportPrintout: Encodable {
     struct Counts: Encodable {
         var accounts: Int64
@@ -69,7 +69,7 @@ struct ImportPrintout: Encodable {
         format = detected?.rawValue
     }
 
-    /// Adds what another file has brought.
+    /// Adds the result of another file.
     mutating func add(_ other: ImportPrintout) {
         var sum = imported ?? .nothing
         if let counts = other.imported {
@@ -110,7 +110,7 @@ struct ImportPrintout: Encodable {
         ].map { Phrases.count($0.0, $0.1) }.joined(separator: ", ")
         var lines = ["\(isDryRun ? "Would import" : "Imported") \(counts)."]
         if let skipped, !skipped.isEmpty {
-            // One line each, whatever the file has for a name.
+            // Each entry is on one line, whatever characters the file has in its names.
             lines += ["Skipped:"] + skipped.map { UntrustedText.clean("  \($0.entry): \($0.reason)", limit: .max) }
         }
         if let more = moreSkipped { lines.append("  … and \(more) more") }

@@ -56,7 +56,7 @@ struct FoundCache {
     /// The command that imports every cache of the tool.
     var importCommand: String { CommandLineWords("ssoctl", "import", "--from", tool.rawValue).text }
 
-    /// The command that removes the file, which nothing here does.
+    /// The command with which the user can remove the file. `ssoctl` itself removes none.
     var removeCommand: String { CommandLineWords("rm", file).text }
 }
 

@@ -6,7 +6,7 @@ struct CommandLineWords: Sendable, Equatable {
 
     init(_ words: [String]) { self.words = words }
 
-    /// Words of which each is given.
+    /// Creates a command line of these words.
     init(_ words: String...) { self.words = words }
 
     static func + (left: CommandLineWords, right: [String]) -> CommandLineWords {

@@ -48,7 +48,7 @@ struct CommandFailure: Error {
         }
     }
 
-    /// Wrong usage, which only the configuration and the environment show.
+    /// Wrong usage that only the configuration and the environment reveal.
     static func usage(_ message: String, nextCommand: String? = nil) -> CommandFailure {
         CommandFailure(
             TokenError(.invalidDeveloperParameter, message), status: .usage, nextCommand: nextCommand)
@@ -139,14 +139,15 @@ extension CommandFailure: Encodable {
     private static let shownCandidates = 20
 }
 
-/// What the message of an error advises: the SDK and the agent put a command at its end, for apps that show the message only.
+/// The advice in the message of an error: the SDK and the agent put a command at its end, for apps that show the
+/// message only.
 struct Advice {
     /// The message without the command.
     let message: String
     /// The command of this package at the end of the message; nil if there is none.
     let command: String?
 
-    /// Takes a message that nobody else has written a part of.
+    /// - Parameter message: must not contain text of an identity provider, which could otherwise suggest a command.
     init(_ message: String) {
         for mark in [Self.startMark, "; run: ", ", then run: ", ", see: ", "; see: "] {
             guard let place = message.ranges(of: mark).last else { continue }

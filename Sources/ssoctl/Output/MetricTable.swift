@@ -54,7 +54,7 @@ enum MetricTable {
         (metric.labels ?? [:]).sorted { $0.key > $1.key }.map(\.value).joined(separator: ": ")
     }
 
-    /// The number; of durations also what half and 99 of 100 of them did not exceed.
+    /// The number; for durations also their median and their 99th percentile.
     private static func value(_ metric: MetricJSON) -> String {
         guard let buckets = metric.buckets, metric.value > 0 else {
             return metric.name.hasSuffix("_seconds") ? Phrases.duration(metric.value) : "\(metric.value)"

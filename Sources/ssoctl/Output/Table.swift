@@ -9,7 +9,7 @@ enum Table {
         return lines(header, rows, widths(header, rows)).fixed
     }
 
-    /// The same without the columns for which the terminal has no room.
+    /// The lines of a table as above, without the columns for which the terminal has no room.
     ///
     /// - Parameters:
     ///   - optional: the columns that may be left out, in this order.
@@ -32,7 +32,7 @@ enum Table {
         return table + "\n\n" + .dim("Too wide for this terminal: \(left.joined(separator: " and ")). \(elsewhere)")
     }
 
-    /// One line each, whatever a name has.
+    /// Each cell is on one line, whatever characters a name has.
     private static func cleaned(_ rows: [[String]]) -> [[String]] { rows.map { $0.map { UntrustedText.clean($0) } } }
 
     private static func widths(_ header: [String], _ rows: [[String]]) -> [Int] {
@@ -43,7 +43,7 @@ enum Table {
 
     private static func lines(_ header: [String], _ rows: [[String]], _ widths: [Int]) -> StyledText {
         func line(_ cells: [String]) -> String {
-            // Blanks are written before the next text, so that no line ends with some.
+            // Blanks are written before the next text, so that no line ends with blanks.
             var (text, blanks) = ("", 0)
             for (cell, column) in zip(cells, widths) {
                 if !cell.isEmpty {

@@ -11,7 +11,7 @@ struct AccountName {
         mayBeIdentifier = isIdentifier
     }
 
-    /// A name of which it is not known what it is.
+    /// A name that may be an identifier or a username.
     init(_ text: String) { self.init(text, isIdentifier: !text.contains("@")) }
 
     /// The name of an account that a request names; nil if it names none.
@@ -76,7 +76,8 @@ struct AccountChoice {
         request.username = name.text
         let found = try await agent.listAccounts(request)
         if !found.isEmpty { return found }
-        // The exact name of an account that is not signed in to the app does not mean one whose name begins so.
+        // The exact name of an account that is not signed in to the app does not stand for another account whose name
+        // begins with it.
         if clientID != nil, try await isKnown(name) { return [] }
         request.username = nil
         return name.matches(in: try await agent.listAccounts(request))

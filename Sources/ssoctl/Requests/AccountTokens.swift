@@ -47,7 +47,7 @@ struct AccountTokens {
 
     func credentials(of accounts: [Account]) -> [Credential] { accounts.flatMap { credentials(of: $0) } }
 
-    /// What an account has.
+    /// The tokens of an account, summarised.
     struct Summary {
         enum State: String, Encodable {
             case signedIn

@@ -37,7 +37,7 @@ struct Diagnosis {
         return failure(error, of: account, isSignedIn: false)
     }
 
-    /// No account was named, and none is signed in to the app.
+    /// The failure if no account was named, and none is signed in to the app.
     private func nobody(_ error: TokenError, among others: [Account]) -> CommandFailure {
         guard error.details.oauthError == nil else { return refused(error, nil) }
         let names = others.compactMap(\.username)
@@ -72,13 +72,13 @@ struct Diagnosis {
             nextCommand: signIn(account.username))
     }
 
-    /// The identity provider has refused.
+    /// The failure if the identity provider has refused.
     private func refused(_ error: TokenError, _ username: String?) -> CommandFailure {
         let words = username.map { ["--login-hint", $0] } ?? []
         guard let advice = ProviderAdvice(error, target, words: words) else {
             return CommandFailure(error, nextCommand: signIn(username))
         }
-        // The message is the agent's, which knows more of what has been tried.
+        // The agent's message is kept, since it tells what has been tried.
         return CommandFailure(error, nextCommand: advice.command)
     }
 

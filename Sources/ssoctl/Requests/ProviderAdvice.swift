@@ -1,7 +1,7 @@
 internal import AgentClient
 internal import TokenModel
 
-/// What helps if an identity provider refuses a sign-in or a token.
+/// The remedies if an identity provider refuses a sign-in or a token.
 struct ProviderAdvice {
     let refusal: ProviderRefusal
     let target: Target
@@ -14,7 +14,7 @@ struct ProviderAdvice {
         (self.refusal, self.target, self.words) = (refusal, target, words)
     }
 
-    /// What does not fit. The provider's own words are in the details of the error.
+    /// A description of what does not fit. The provider's own words are in the details of the error.
     var message: String {
         guard refusal == .consentOfAdministrator, (target.authority ?? .common).kind == .entra else {
             return refusal.explanation
@@ -42,7 +42,7 @@ struct ProviderAdvice {
 
     private func signIn(_ words: [String]) -> String { target.command("sign-in", words) }
 
-    /// The words with a question for the page, which a code on another device has not.
+    /// The words with a `prompt` parameter, and without a code on another device, which has none.
     private func asking(_ prompt: String, anybody: Bool = false) -> [String] {
         var (kept, rest) = ([String](), words[...])
         while let word = rest.popFirst() {

@@ -108,12 +108,12 @@ struct Target {
     /// The command for the same app, scopes and authority.
     func command(_ name: String, _ more: [String] = []) -> String { words(name, more).text }
 
-    /// The same at another tenant.
+    /// The command for the same app, scopes and authority at another tenant.
     func command(_ name: String, atTenant tenant: String, _ more: [String]) -> String {
         (options.command(name, tenant: tenant) + more).text
     }
 
-    /// The same before it is text.
+    /// The words of the command for the same app, scopes and authority.
     func words(_ name: String, _ more: [String] = []) -> CommandLineWords { options.command(name) + more }
 }
 

@@ -16,7 +16,7 @@ struct Countdown {
         let end = DispatchTime.now() + .seconds(Int(clamping: seconds))
         task = Task {
             while !Task.isCancelled {
-                // A second that has begun counts.
+                // A second that has begun counts as a whole one.
                 let now = DispatchTime.now()
                 let left =
                     end > now ? Int64((end.uptimeNanoseconds - now.uptimeNanoseconds + 999_999_999) / 1_000_000_000) : 0

@@ -35,7 +35,7 @@ struct SignInDialog: Sendable {
             do {
                 return try await byBrowser(commands)
             } catch let failure as BrowserFailure {
-                // Without a terminal nobody reads the code, and a script would wait for its end.
+                // Without a terminal, the user would not see the code, and a script would wait until it expires.
                 guard way == .automatic, Terminal.showsMessages else { throw failure.error }
                 Terminal.printError("\(failure.error.message). Signing in with a code instead.")
                 return try await byCode()
@@ -84,7 +84,7 @@ struct SignInDialog: Sendable {
     ) throws(BrowserFailure) -> String {
         do throws(TokenError) {
             return try Browser(commands: commands).open(url) { reason in
-                // The page is not shown, so that nobody could end the sign-in there.
+                // The page is not shown, so that the user cannot end the sign-in there.
                 failure.set(reason)
                 Task { await agent.cancelSignIn(sessionID) }
             }
