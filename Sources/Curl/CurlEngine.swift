@@ -146,10 +146,10 @@ package final class CurlEngine: Sendable {
 
     /// Fails all requests that have arrived.
     private func refuse(_ failure: CurlFailure) {
-        for case .start(let transfer) in takeCommands().commands { transfer.end(.failure(failure)) }
+        for case .start(let transfer) in removeCommands().commands { transfer.end(.failure(failure)) }
     }
 
-    private func takeCommands() -> (commands: [Command], isClosed: Bool) {
+    private func removeCommands() -> (commands: [Command], isClosed: Bool) {
         state.withLock { state in
             defer { state.commands = [] }
             return (state.commands, state.isClosed)
@@ -161,7 +161,7 @@ package final class CurlEngine: Sendable {
         var active: [OpaquePointer: CurlTransfer] = [:]
         var lastUse = ContinuousClock.now
         while true {
-            let (commands, isClosed) = takeCommands()
+            let (commands, isClosed) = removeCommands()
             for command in commands { perform(command, multi, &active) }
             if isClosed {
                 for (pointer, transfer) in active {

@@ -86,7 +86,7 @@ struct AccountTable: Sendable {
 
     /// Changes the records of an account, which is unpacked afterwards, or gone if it has no record any more.
     mutating func change(_ account: AccountKey, _ body: (inout AccountCredentials) -> Void) {
-        var unpacked = take(account)
+        var unpacked = removeUnpacked(account)
         if !isKnownUniquelyReferenced(&unpacked) { unpacked = Unpacked(unpacked.credentials) }
         body(&unpacked.credentials)
         entries[account] = unpacked.credentials.isEmpty ? nil : .unpacked(unpacked)
@@ -95,7 +95,7 @@ struct AccountTable: Sendable {
     /// Removes the records of an account from the table and returns them, so that their storage is not shared while
     /// they are changed. A function of its own, so that the entry is released when it returns.
     @inline(never)
-    private mutating func take(_ account: AccountKey) -> Unpacked {
+    private mutating func removeUnpacked(_ account: AccountKey) -> Unpacked {
         switch entries.updateValue(.packed(PackedAccount()), forKey: account) {
         case .packed(let packed): Unpacked(packed.credentials())
         case .unpacked(let held): held

@@ -177,7 +177,7 @@ final class AgentConnection: Sendable {
 
     /// Ends the call that a reply belongs to. It is dropped if there is none.
     func deliver(_ reply: ReplyFrame) {
-        state.withLock { $0.takeCall(repliedBy: reply) }?.deliver(.success(reply))
+        state.withLock { $0.removeCall(repliedBy: reply) }?.deliver(.success(reply))
     }
 
     /// Ends the calls whose deadline has passed. Called by the reading thread, also while there is no connection.

@@ -222,7 +222,7 @@ struct ConnectionState {
     }
 
     /// Returns the call that a reply belongs to, and removes it; nil if there is none, or its caller fetches the reply.
-    mutating func takeCall(repliedBy reply: ReplyFrame) -> PendingCall? {
+    mutating func removeCall(repliedBy reply: ReplyFrame) -> PendingCall? {
         hasReceivedReply = true
         if alone?.id == reply.id {
             alone?.reply = reply

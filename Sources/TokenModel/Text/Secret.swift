@@ -156,7 +156,7 @@ final class SecretMemory: Sendable {
     func releaseUnused() {
         #if canImport(Glibc)
             var run: [FreeBlock] = []
-            for block in takeFreeBlocks().sorted(by: { $0.start < $1.start }) {
+            for block in removeFreeBlocks().sorted(by: { $0.start < $1.start }) {
                 if let last = run.last, last.end != block.start {
                     release(run)
                     run = []
@@ -175,7 +175,7 @@ final class SecretMemory: Sendable {
         }
 
         /// Empties the lists of free blocks. The lock is held for a moment only: other threads make secrets meanwhile.
-        private func takeFreeBlocks() -> [FreeBlock] {
+        private func removeFreeBlocks() -> [FreeBlock] {
             var lists = state.withLock { state in
                 let lists = state.free
                 for index in state.free.indices { state.free[index] = 0 }

@@ -131,7 +131,7 @@ struct InitCommand: Command {
         }
         let target = try Target(command.target, for: "sign-in")
         let request = BeginInteractive(parameters: target.parameters(at: target.authority ?? .common))
-        let dialog = SignInDialog(agent: agent, request: request, way: .automatic, appText: target.appText)
+        let dialog = SignInDialog(agent: agent, request: request, method: .automatic, appText: target.appText)
         do {
             let result = try await Interruption.cancelling { try await dialog.run() }
             say(.green("Signed in") + StyledText(" as \(result.account.username ?? "you")."))

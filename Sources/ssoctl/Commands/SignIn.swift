@@ -35,7 +35,7 @@ struct SignInCommand: Command {
         let request = BeginInteractive(
             parameters: target.parameters(at: target.authority ?? .common), prompt: manner.prompt,
             loginHint: manner.loginHint, domainHint: manner.domainHint)
-        let dialog = SignInDialog(agent: agent, request: request, way: manner.way, appText: target.appText)
+        let dialog = SignInDialog(agent: agent, request: request, method: manner.method, appText: target.appText)
         do {
             let result = try await Interruption.cancelling { try await dialog.run() }
             return Printout(
@@ -109,7 +109,7 @@ struct SignInOptions: ParsableArguments {
         }
     }
 
-    var way: SignInDialog.Way {
+    var method: SignInDialog.Method {
         usesDeviceCode ? .deviceCode : usesBrowser ? .browser : printsURL ? .printedURL : .automatic
     }
 

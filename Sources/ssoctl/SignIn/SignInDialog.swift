@@ -6,8 +6,8 @@ internal import TokenModel
 
 /// A sign-in on the command line: shows the page or the code on standard error, starts a browser, and waits.
 struct SignInDialog: Sendable {
-    /// The ways of signing in.
-    enum Way: Sendable {
+    /// The methods of signing in.
+    enum Method: Sendable {
         /// A browser if there is one that starts, else a code.
         case automatic
         /// A browser only.
@@ -20,14 +20,14 @@ struct SignInDialog: Sendable {
 
     let agent: AgentClient
     let request: BeginInteractive
-    let way: Way
+    let method: Method
     /// What the user signs in to, in messages.
     let appText: String
 
     /// Signs in. Cancelling the task cancels the sign-in.
     func run() async throws -> TokenResult {
         let commands = SignInPresenter().browserCommands
-        switch way {
+        switch method {
         case .deviceCode: return try await byCode()
         case .automatic where commands.isEmpty: return try await byCode()
         case .printedURL: return try await byBrowser(nil)
@@ -36,7 +36,7 @@ struct SignInDialog: Sendable {
                 return try await byBrowser(commands)
             } catch let failure as BrowserFailure {
                 // Without a terminal, the user would not see the code, and a script would wait until it expires.
-                guard way == .automatic, Terminal.showsMessages else { throw failure.error }
+                guard method == .automatic, Terminal.showsMessages else { throw failure.error }
                 Terminal.printError("\(failure.error.message). Signing in with a code instead.")
                 return try await byCode()
             }
