@@ -34,7 +34,7 @@ package struct PeerIdentity: Sendable, Equatable {
 
     /// A sandbox: the process has other files or sees other processes than the agent.
     package struct Sandbox: Sendable, Equatable {
-        /// The app, as `flatpak:org.contoso.Notes` or `snap:notes`; nil if the sandbox does not tell.
+        /// The app, as `flatpak:org.contoso.Notes` or `snap:notes`; nil if the sandbox does not name it.
         package var app: String?
 
         package init(app: String?) { self.app = app }

@@ -14,7 +14,8 @@ package struct Configuration: Sendable, Equatable {
     package private(set) var allowsLoopbackHTTP = false
     /// The rules of the access policy, in the order of the files: those of the system first.
     package private(set) var rules: [PolicyRule] = []
-    /// The program that asks the user to confirm a request whose app has no terminal; nil if the file does not name one.
+    /// The program that asks the user to confirm a request, instead of the terminal of the process that has sent it;
+    /// nil if the file does not name one.
     package private(set) var askpass: String?
     /// The place of the audit log.
     package private(set) var audit = AuditDestination.file

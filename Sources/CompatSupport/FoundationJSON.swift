@@ -4,8 +4,8 @@ package import TokenModel
 
 /// JSON as the objects that the APIs of MSAL and ADAL return.
 extension JSONTree {
-    /// The value as `JSONSerialization` represents it: a `String`, an `NSNumber`, `NSNull`, an `[Any]` or a `[String: Any]`.
-    /// Of several members with one name the last.
+    /// The value as `JSONSerialization` represents it: a `String`, an `NSNumber`, `NSNull`, an `[Any]` or a `[String:
+    /// Any]`. If several members have one name, the last one counts.
     package var foundationValue: Any {
         switch self {
         case .null: return NSNull()

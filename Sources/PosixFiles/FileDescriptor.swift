@@ -296,7 +296,7 @@ package struct FileDescriptor: ~Copyable {
     }
 }
 
-/// The two ends of a pipe, which are closed on exec. Whoever makes it closes them.
+/// The two ends of a pipe, which are closed on exec. The caller that makes the pipe closes them.
 package struct PipeEnds: Sendable {
     package let read: Int32
     package let write: Int32

@@ -87,7 +87,8 @@ struct LineWrap {
         return mark.flatMap { line[$0...].firstIndex(of: " ") }.map { $0 + 1 } ?? line.endIndex
     }
 
-    /// The same for what an arrow points at: a command, or a sentence with commas, which may have a command behind a colon.
+    /// The first character of the command behind an arrow, which points at a command, or at a sentence with commas,
+    /// which may have a command behind a colon.
     private static func command(in line: ArraySlice<Character>, behind arrow: Int) -> Int {
         let text = line[arrow...].dropFirst(2)
         let first = text.prefix { $0 != " " }

@@ -52,7 +52,7 @@ package enum TrustedPath {
         let path = absolute(path)
         var places = ancestors(of: path)
         if FileStatus(path, followsLinks: false)?.kind == .symbolicLink { places.append(path) }
-        // The same for the directories that symbolic links lead to.
+        // The directories that symbolic links lead to are checked as well.
         if let real = realPath(path) {
             places += ancestors(of: real)
         } else if let last = places.last(where: { FileStatus($0) != nil }), let real = realPath(last) {

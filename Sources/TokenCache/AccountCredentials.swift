@@ -12,7 +12,7 @@ package struct AccountCredentials: Sendable, Equatable {
     private(set) var idTokenIndex = IndexOfMany<IDTokenIndex>()
     /// The access tokens and refresh tokens by their identifiers; nil while there are few, which are sorted when they are listed.
     private var credentialOrder: SortedMap<CredentialPlace>?
-    /// By the app's `ClientID.key`.
+    /// The state of the account in each app, by the app's `ClientID.key`.
     package var metadata = RecordMap<AccountMetadataRecord>()
     /// The number of tokens that are in the store only.
     private var unreadCount = 0

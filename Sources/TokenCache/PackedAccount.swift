@@ -138,7 +138,7 @@ struct PackedAccount: Sendable {
         return start + 1
     }
 
-    /// In the place of a field's number: the value is that of the last field with the number.
+    /// A bit in a field's number: the value is that of the last field with the number.
     private static var repeated: UInt8 { 0x80 }
 }
 

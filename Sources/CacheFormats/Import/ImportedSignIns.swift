@@ -9,7 +9,7 @@ struct ImportedSignIns {
         var clientID: ClientID
     }
 
-    /// In the order of the file.
+    /// The sign-ins in the order of the file.
     private var signedIn: [SignIn] = []
     private var isSignedIn: Set<SignIn> = []
     private var authorities: [SignIn: [String: String]] = [:]

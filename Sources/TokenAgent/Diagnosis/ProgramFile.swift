@@ -6,8 +6,8 @@
 
 /// The file of the program that this process runs.
 enum ProgramFile {
-    /// Whether the file has been removed or replaced since the process was started, as a package does at an upgrade. False if the system
-    /// does not tell.
+    /// Whether the file has been removed or replaced since the process was started, as a package does at an upgrade.
+    /// False if the system does not report it.
     static var isReplaced: Bool {
         #if os(Linux)
             // proc_pid_exe(5): the kernel adds a mark to the path of a file that has no name any more.

@@ -47,7 +47,7 @@ final class EventFeed {
     private(set) var generation: Int64 = 1
     /// The last generation of which an event is missing.
     private var lost: Int64 = 1
-    /// In the order of their generations.
+    /// The kept events, in the order of their generations.
     private var entries: [Entry] = []
     private var size = 0
     /// The listings from before changes that have not been committed yet.

@@ -167,7 +167,7 @@ private final class RequestSizeLimit: ChannelInboundHandler {
         context.fireChannelRead(data)
     }
 
-    /// In bytes; scrapers have a few hundred.
+    /// The limit in bytes; the requests of scrapers have a few hundred.
     private static let limit = 16 * 1024
 }
 

@@ -13,9 +13,9 @@ internal import Synchronization
 /// and the Flatpak's file. The helper does this for an agent that has restricted its files.
 struct PeerReader: Sendable {
     struct Facts: Sendable {
-        /// Nil if the system does not tell, or if the file has been deleted.
+        /// The program; nil if the system does not report it, or if the file has been deleted.
         var executable: PeerIdentity.Executable?
-        /// Whether the process has the root directory of this one; nil if the system does not tell.
+        /// Whether the process has the root directory of this one; nil if the system does not report it.
         var hasSameRoot: Bool?
     }
 

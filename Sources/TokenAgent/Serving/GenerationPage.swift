@@ -14,7 +14,7 @@ internal import TokenModel
 /// It belongs to the thread of the event loop: when that ends in whatever way, the kernel marks the page.
 final class GenerationPage {
     private let page: UnsafeMutableRawPointer
-    /// For apps, which can read the page through it and not write to it.
+    /// The descriptor for apps, through which they can read the page and not write to it.
     let descriptor: Int32
     private var isRetired = false
 
@@ -32,7 +32,7 @@ final class GenerationPage {
         if isRetired { agent_unmap_generation_page(page) }
     }
 
-    /// Ends what apps keep of these answers. Returns before anybody is told of the change.
+    /// Ends the results that apps keep of these answers. Called before the change is acknowledged.
     func end(_ answers: AlteredAnswers) {
         switch answers {
         case .ofAccounts(let accounts, let group):
@@ -43,7 +43,7 @@ final class GenerationPage {
         }
     }
 
-    /// Ends what apps keep for good, since the agent stops. Called on the event loop.
+    /// Ends all results that apps keep, since the agent stops. Called on the event loop.
     func retire() {
         guard !isRetired else { return }
         isRetired = true

@@ -104,7 +104,8 @@ final class KeptReplies {
         var roomForUses = 64
     }
 
-    /// By the hash of the request's frame without its IDs. Of two requests with the same hash, the later one is kept.
+    /// The replies by the hash of the request's frame without its IDs. Of two requests with the same hash, the later
+    /// one is kept.
     private var replies: [Int: Kept] = [:]
     private var keepers: [PeerKey: Keeper] = [:]
     private let ended = Keeper()

@@ -150,7 +150,7 @@ extension CredentialCache {
 /// An account of a list, and the ID tokens that it lacks because they are in the store only.
 struct FoundAccount {
     var account: Account
-    /// By the realms of the tenant profiles.
+    /// The ID tokens that have to be read, by the realms of their tenant profiles.
     fileprivate var unread: [ExactText: IDTokenRecord] = [:]
 
     fileprivate init(account: Account) { self.account = account }

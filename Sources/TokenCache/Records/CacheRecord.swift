@@ -62,7 +62,8 @@ extension CacheRecord {
     package enum Loaded: Sendable {
         /// The record, which is stored as this version stores it.
         case asStored(CacheRecord)
-        /// The same without its token, which remains in the store. Records that have no token are unread, too, if tokens are left out.
+        /// The record without its token, which remains in the store. If tokens are left out, records of other kinds are
+        /// unread, too.
         case unread(CacheRecord)
         /// A record that an earlier version stored, as JSON, perhaps under another key or with values that no message can hold.
         /// Nil if it is of no use.

@@ -56,7 +56,7 @@ extension CacheRecord {
 
 /// The times that a record may hold, in seconds since 1970.
 package enum RecordTime {
-    /// From 1970 to the end of the year 9999.
+    /// The times from 1970 to the end of the year 9999.
     package static let possible: ClosedRange<Int64> = 0...253_402_300_799
 
     /// The time if it is possible.

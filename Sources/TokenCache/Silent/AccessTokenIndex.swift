@@ -71,7 +71,7 @@ struct AccessTokenIndex: RecordIndex {
         }
     }
 
-    /// By the series, then by the host.
+    /// The tokens by their series, and then by their host.
     private var tokens: [TokenSeries: [ExactText: HostTokens]] = [:]
 
     mutating func insert(_ token: AccessTokenRecord, _ key: String) {

@@ -20,11 +20,11 @@ extension CredentialCache {
         return soleAccount(for: request, in: &searched, now: now)
     }
 
-    /// Of the issuer's accounts with a username, the one for which this app can get a token. Two people with one username are
-    /// ambiguous, unless the app can get a token for one of them only.
+    /// The account with a username, among those of the issuer, for which this app can get a token. Two people with one
+    /// username are ambiguous, unless the app can get a token for one of them only.
     ///
-    /// ADAL looks for an access token before it looks for refresh tokens, and uses one that AD FS issued without naming a user
-    /// for every username.
+    /// ADAL looks for an access token before it looks for refresh tokens, and uses one that AD FS issued without naming
+    /// a user for every username.
     private func account(
         named name: String, _ request: AcquireTokenSilent, in searched: inout SearchedAccounts, now: Int64
     ) -> AccountChoice {

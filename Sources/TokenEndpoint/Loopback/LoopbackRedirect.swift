@@ -23,7 +23,7 @@ package final class LoopbackRedirect: Sendable {
     package enum Refusal: Sendable, Equatable {
         /// A process of another user has connected.
         case anotherUser(UInt32)
-        /// The kernel does not tell the user, or the peer has closed the connection at once.
+        /// The kernel does not report the user, or the peer has closed the connection at once.
         case unknownUser
     }
 

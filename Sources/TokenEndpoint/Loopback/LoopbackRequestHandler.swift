@@ -98,7 +98,7 @@ final class LoopbackInbox: Sendable {
     private let responses: AsyncStream<String>
     private let continuation: AsyncStream<String>.Continuation
     private let connections = Mutex(0)
-    /// The path that leads to the sign-in page, which nobody can guess, and the URL of that page.
+    /// The unguessable path that leads to the sign-in page, and the URL of that page.
     private let launch = Mutex<(path: Secret, page: String)?>(nil)
 
     init(path: String, state: String) {

@@ -6,7 +6,7 @@ internal import NIOCore
 /// TCP has no peer credentials as Unix sockets have.
 struct SocketTable: Sendable {
     /// Finds the user of the open socket with these addresses, its own and its remote one; nil if no process has such a
-    /// socket open, or the kernel does not tell.
+    /// socket open, or the kernel does not report it.
     typealias Lookup = @Sendable (_ own: SocketAddress, _ remote: SocketAddress) -> UInt32?
 
     /// Asks for the one socket, which takes microseconds.

@@ -62,7 +62,7 @@ private struct UniqueNumbers {
         return (numbers.removeLast(), numbers.removeLast())
     }
 
-    /// As many as `getentropy` gives at a time, 256 bytes.
+    /// The number of UUIDs that are made at a time: `getentropy` gives 256 bytes.
     private static let stock = 32
 }
 

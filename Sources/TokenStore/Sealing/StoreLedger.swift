@@ -4,7 +4,7 @@ internal import TokenModel
 /// The sequence number of every record on disk, by group and identity, and the state of the store.
 struct StoreLedger: Sendable {
     private(set) var state = StoreState()
-    /// By the bytes of the groups' names.
+    /// The numbers by the group, whose name is compared by its bytes.
     private var groups: [ExactText: [RecordID: Int64]] = [:]
 
     /// The group and identity of a record.

@@ -137,7 +137,7 @@ package struct TokenResultReader {
         var tokenType: Range<Int>?
         var expiresOn: Int64?
         var extendedExpiresOn: Int64?
-        /// From the first scope to the end of the last one, with their tags and lengths.
+        /// The bytes from the first scope to the end of the last one, with their tags and lengths.
         var scopes: Range<Int>?
         var idToken: Range<Int>?
         var account: Range<Int>?
@@ -259,7 +259,7 @@ private struct LastValue<Value> {
         return new
     }
 
-    /// The same for a field that may be absent.
+    /// The value of the bytes in `range`, as above; `absent` if there is no such field.
     mutating func value(
         _ frame: UnsafeRawBufferPointer, _ range: Range<Int>?, absent: Value,
         _ read: (UnsafeRawBufferPointer, Range<Int>) -> Value?

@@ -72,7 +72,7 @@ struct AccountsCommand: Command {
         return "No accounts are signed in to \(appText). Sign in with: \(command)"
     }
 
-    /// The same command for an app with another name.
+    /// This command for an app with another name.
     private func command(app name: String) -> CommandLineWords {
         CommandLineWords("ssoctl", "accounts") + app.words(name: name)
             + (verbose ? ["--verbose"] : [])

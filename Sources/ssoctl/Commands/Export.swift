@@ -52,7 +52,7 @@ struct ExportCommand: Command {
     }
 
     func execute(_ agent: AgentClient) async throws(TokenError) -> Printout {
-        // Checked before the request, so that no secret leaves the agent in vain.
+        // Checked before the request, so that no secret leaves the agent if the file exists already.
         guard force || !PrivateFiles.commandLine.exists(file) else {
             throw TokenError(
                 .invalidDeveloperParameter, "\(file) exists; choose another name, or add --force")

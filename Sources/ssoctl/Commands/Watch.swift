@@ -47,7 +47,7 @@ struct WatchCommand: AsyncParsableCommand {
         }
     }
 
-    /// The same command for an app with another name.
+    /// This command for an app with another name.
     private func command(app name: String) -> CommandLineWords {
         CommandLineWords("ssoctl", "watch") + app.words(name: name)
             + (notify ? ["--notify"] : [])

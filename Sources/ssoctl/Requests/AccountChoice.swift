@@ -130,8 +130,8 @@ struct AccountChoice {
 }
 
 extension Authority {
-    /// The authority of an account's home tenant; nil if the account does not tell: B2C needs a policy, and any other provider
-    /// its URL.
+    /// The authority of an account's home tenant. Nil if it does not follow from the account: B2C needs a policy, and
+    /// any other provider its URL.
     ///
     /// - Parameter localScheme: the URL scheme of a provider on this machine: `http` if the agent allows that.
     init?(of account: Account, localScheme: String) {
