@@ -244,3 +244,18 @@ package final class AgentServer: Sendable {
         return AuditTrail(writer, hasNames: options.auditsNames, now: options.now)
     }
 }
+
+/// Measures how late the event loop runs a timer: the time for which a request would have waited at that moment.
+///
+/// Used only if there is a metrics socket, since each timer wakes the process.
+private enum LoopDelay {
+    static func measure(_ loop: any EventLoop, _ timers: Timers, into histogram: DurationHistogram) {
+        let due = NIODeadline.now() + interval
+        _ = timers.schedule(loop, interval) {
+            histogram.add(microseconds: (NIODeadline.now() - due).nanoseconds / 1000)
+            measure(loop, timers, into: histogram)
+        }
+    }
+
+    private static let interval = TimeAmount.seconds(1)
+}
