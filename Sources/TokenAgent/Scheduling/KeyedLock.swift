@@ -47,6 +47,9 @@ final class KeyedLock<Key: Hashable> {
     /// Whether the key is held, shared or exclusively.
     func isHeld(_ key: Key) -> Bool { entries[key] != nil }
 
+    /// Whether the key is held exclusively.
+    func isHeldExclusively(_ key: Key) -> Bool { entries[key]?.isExclusive == true }
+
     /// Runs `work` while it holds the key with other shared holders.
     func shared<Value, Failure: Error>(
         _ key: Key, _ work: () async throws(Failure) -> Value

@@ -3,7 +3,7 @@ internal import TokenCache
 internal import TokenModel
 
 /// The cache in memory, from which requests are answered. Changes are applied to it here and nowhere else, and end the kept answers
-/// that they could alter. Until a removal is durable, nothing that it removes comes back.
+/// that they could alter. While a removal is in progress, nothing that it removes comes back.
 ///
 /// Used on the actor of `CacheOwner` only.
 final class CacheMemory {
@@ -17,7 +17,7 @@ final class CacheMemory {
     private(set) var changeCount = 0
     /// The number of times that another cache has taken the place of this one.
     private(set) var replacementCount = 0
-    /// The removals that are visible and not durable yet, in order.
+    /// The removals in progress, in order.
     private var removals: [PendingRemoval] = []
 
     init(_ answers: AnswerChanges, _ events: EventFeeds, on loop: any EventLoop) {
@@ -32,11 +32,11 @@ final class CacheMemory {
         guard !changes.isEmpty else { return }
         let prepared = events.prepare(changes, in: group, cache, holds: false)
         makeVisible(changes, in: group)
-        repeatRemovals(in: [group])
+        if changes.contains(where: \.mayBringBack) { repeatRemovals(in: [group]) }
         events.publish(prepared, cache)
     }
 
-    /// Makes a removal visible, which is committed later. Subscribers are told when `end` is called with the result.
+    /// Makes a removal visible before it is committed. Subscribers are told when `end` is called with the result.
     func begin(_ removal: PendingRemoval, _ changes: [CacheChange]) -> EventFeeds.Held? {
         loop.assertInEventLoop()
         removals.append(removal)
@@ -47,13 +47,14 @@ final class CacheMemory {
         return held
     }
 
-    /// Ends the time in which nothing comes back, and tells subscribers. A removal whose commit has failed is in effect nevertheless.
+    /// Ends a removal, after which later changes may add again what it has removed, and tells subscribers. A removal whose commit has
+    /// failed is in effect nevertheless.
     func end(_ removal: PendingRemoval, _ held: EventFeeds.Held?) {
         removals.removeAll { $0 === removal }
         if let held { events.release(held, cache) }
     }
 
-    /// Whether a removal of a sharing group is not durable yet.
+    /// Whether a removal of a sharing group is in progress.
     func hasRemovals(in group: SharingGroup) -> Bool { removals.contains { $0.group == group } }
 
     /// Removes again what a change has brought back, in the same turn of the event loop.
@@ -114,5 +115,16 @@ final class CacheMemory {
         changeCount += 1
         answers.end(.all)
         return true
+    }
+}
+
+extension CacheChange {
+    /// Whether the change may add what a removal removes: an account, a token, or a record that is kept and not understood.
+    fileprivate var mayBringBack: Bool {
+        guard case .save(let record) = self else { return false }
+        return switch record {
+        case .account, .accessToken, .refreshToken, .idToken, .opaque: true
+        case .appMetadata, .accountMetadata, .currentAccount: false
+        }
     }
 }

@@ -14,7 +14,7 @@ internal import TokenStore
 /// - If the store has lost records, whichever operation finds that, everything in memory is written again.
 ///
 /// A commit passes `commit` (waits for its turn), `write` (adds the deletions of redemption notes) and `flush` (writes earlier
-/// failed changes, then its own); then `CacheMemory.apply` makes it visible.
+/// failed changes, then its own); then `CacheMemory.apply` makes it visible, unless it is a removal, which is visible already.
 ///
 /// Used on the actor of `CacheOwner` only.
 final class CommitQueue {
@@ -34,6 +34,8 @@ final class CommitQueue {
     private let log: StoreLog
     private let scopes = KeyedLock<Scope>()
     private var unsaved = UnsavedChanges()
+    /// The number of commits in progress that write earlier failed changes again, which are not in `unsaved` meanwhile.
+    private var rewrites = 0
     private var retry: Timers.Timer?
     /// The error of changes that begin while the store is being locked or is locked; nil if it is open.
     private(set) var refusal: TokenError?
@@ -102,26 +104,25 @@ final class CommitQueue {
         }
     }
 
-    /// Commits a removal that is visible already, with everything that has been removed again when it is its turn: tokens whose commit
-    /// began before it. Earlier failed changes are written too, since they may be of a removal before this one.
+    /// Commits a removal that is visible already, with what has been removed again by its turn: tokens whose commit began before it.
+    /// Returns when earlier removals of the sharing group are durable as well.
     func commit(_ removal: PendingRemoval) async throws(TokenError) {
         try await scopes.shared(.removals) { () async throws(TokenError) in
             try await scopes.exclusive(.group(removal.group)) { () async throws(TokenError) in
                 try await scopes.shared(.store) { () async throws(TokenError) in
-                    guard removal.changes.isEmpty else {
-                        return try await write(Commit(changes: removal.changes), in: removal.group)
-                    }
-                    if !unsaved.isEmpty { try await flush(with: []) }
+                    try await write(Commit(changes: removal.changes, areVisible: true), in: removal.group)
                 }
+                // Waits for commits in progress, of which one may be writing an earlier removal again.
+                if hasUnsavedRemovals(in: removal.group) { try await exclusively {} }
             }
         }
     }
 
-    /// Whether a change of an account of a sharing group, or a removal, is in progress.
-    func isChanging(_ group: SharingGroup) -> Bool { scopes.isHeld(.group(group)) }
+    /// Whether a commit of a change of an account, a removal or an import is in progress that may bring records of a sharing group.
+    func isChanging(_ group: SharingGroup) -> Bool { scopes.isHeld(.group(group)) || scopes.isHeldExclusively(.store) }
 
     /// Whether a removal of a sharing group could not be written yet.
-    func hasUnsavedRemovals(in group: SharingGroup) -> Bool { unsaved.hasRemovals(in: group) }
+    func hasUnsavedRemovals(in group: SharingGroup) -> Bool { rewrites > 0 || unsaved.hasRemovals(in: group) }
 
     /// Writes changes of the store that do not change the cache in memory: redemption notes and learnt clouds.
     ///
@@ -224,7 +225,7 @@ final class CommitQueue {
         steps += notes.deletions(of: tokens)
         guard !steps.isEmpty else { return }
         defer {
-            memory.apply(commit.changes, in: group)
+            if !commit.areVisible { memory.apply(commit.changes, in: group) }
             notes.settle(tokens)
         }
         try await flush(with: steps)
@@ -236,7 +237,11 @@ final class CommitQueue {
         // Earlier failed changes are written first, to keep the order of changes to one record. They are removed from the
         // list, so that a concurrent commit does not write them again.
         let earlier = unsaved.removeAll()
-        defer { reportDamage() }
+        if !earlier.isEmpty { rewrites += 1 }
+        defer {
+            if !earlier.isEmpty { rewrites -= 1 }
+            reportDamage()
+        }
         do throws(TokenError) {
             try await target.commit(earlier + steps, gatheringFor: gatheringTime)
             unsaved.supersede(earlier + steps)
@@ -299,6 +304,8 @@ extension CommitQueue {
     /// Changes that become durable and visible together.
     struct Commit {
         var changes: [CacheChange]
+        /// Whether memory has the changes already.
+        var areVisible = false
         /// The refresh token whose redemption these changes complete: its note is deleted.
         var settled: RecordKey?
     }

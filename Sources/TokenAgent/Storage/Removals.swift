@@ -2,10 +2,11 @@ internal import TokenCache
 internal import TokenModel
 
 /// Removes records: from memory at once, so that no later reply contains them, and then from the store. A removal is acknowledged when
-/// both is done.
+/// both are done.
 ///
 /// - What a commit or an import that began earlier brings into memory meanwhile is removed in the same turn of the event loop.
-/// - A removal that finds nothing, because an earlier one has removed it, is acknowledged after that one is durable.
+/// - A removal is acknowledged after the earlier ones of its sharing group are durable: it may find nothing because one of them has
+///   removed it.
 ///
 /// Used on the actor of `CacheOwner` only.
 final class Removals {
@@ -29,33 +30,38 @@ final class Removals {
     private struct InProgress {
         let pending: PendingRemoval
         let events: EventFeeds.Held?
-        /// Whether an earlier removal of the sharing group was not durable yet.
-        let followsAnother: Bool
     }
 
     /// Removes what there is from memory.
     ///
     /// - Parameter find: computes the changes that remove what is in a cache.
-    /// - Returns: nil if there is nothing to remove, and nothing of the sharing group on its way into the store or out of it.
+    /// - Returns: nil if there is nothing to remove, and no commit or import in progress that could bring it, and no earlier removal that
+    ///   is not durable yet.
     func begin(in group: SharingGroup, _ find: @escaping (CredentialCache) -> [CacheChange]) -> Begun? {
         let changes = find(memory.cache)
-        let followsAnother = memory.hasRemovals(in: group) || commits.hasUnsavedRemovals(in: group)
-        guard !changes.isEmpty || followsAnother || commits.isChanging(group) else { return nil }
+        guard
+            !changes.isEmpty || memory.hasRemovals(in: group) || commits.hasUnsavedRemovals(in: group)
+                || commits.isChanging(group)
+        else { return nil }
         let pending = PendingRemoval(group, find)
         let events = memory.begin(pending, changes)
         throttle.removeTokens()
         lastNumber += 1
-        inProgress[lastNumber] = InProgress(pending: pending, events: events, followsAnother: followsAnother)
+        inProgress[lastNumber] = InProgress(pending: pending, events: events)
         return Begun(number: lastNumber)
     }
 
     /// Makes a removal durable.
     ///
-    /// - Returns: whether there was anything to remove.
+    /// - Returns: whether there was anything to remove that no earlier removal had removed.
     /// - Throws: `storeUnavailable` (-53008) if it cannot be written now. It is in effect nevertheless, and written again later.
     func finish(_ begun: Begun) async throws(TokenError) -> Bool {
         guard let removal = inProgress.removeValue(forKey: begun.number) else { return false }
-        defer { memory.end(removal.pending, removal.events) }
+        defer {
+            // What a response has brought meanwhile may be part of a recorded error.
+            throttle.removeTokens()
+            memory.end(removal.pending, removal.events)
+        }
         do throws(TokenError) {
             try await commits.commit(removal.pending)
         } catch {
@@ -65,11 +71,11 @@ final class Removals {
                 + "agent is restarted before"
             throw error
         }
-        return removal.followsAnother || !removal.pending.changes.isEmpty
+        return !removal.pending.changes.isEmpty
     }
 }
 
-/// A removal that is visible in memory and not durable yet.
+/// A removal in progress, which is visible in memory.
 final class PendingRemoval {
     let group: SharingGroup
     let find: (CredentialCache) -> [CacheChange]

@@ -9,12 +9,12 @@ struct UnsavedChanges: Sendable {
 
     var isEmpty: Bool { steps.isEmpty }
 
-    /// Whether records of a sharing group are to be deleted.
+    /// Whether records of a sharing group are to be deleted, apart from redemption notes, which saved tokens delete.
     func hasRemovals(in group: SharingGroup) -> Bool {
         steps.contains { step in
             switch step {
             case .put: false
-            case .delete(let key): key.group == group.name
+            case .delete(let key): key.group == group.name && key.kind != .redemption
             case .deleteGroup(let name): name == group.name
             }
         }

@@ -115,8 +115,10 @@ actor Parts {
     /// Signs a user out, by default of every app.
     ///
     /// - Returns: whether there was anything to remove.
-    func signOut(_ user: String, extent: RemoveAccount.Extent = .account) -> Pending<Bool> {
-        let request = RemoveAccount(clientID: .sample, account: .sample(user), extent: extent)
+    func signOut(
+        _ user: String, extent: RemoveAccount.Extent = .account, of clientID: ClientID = .sample
+    ) -> Pending<Bool> {
+        let request = RemoveAccount(clientID: clientID, account: .sample(user), extent: extent)
         let begun = core.removals.begin(in: request.sharingGroup) { $0.changes(removing: request) }
         return start { parts async throws(TokenError) in
             guard let begun else { return false }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Testing
 internal import TokenEndpoint
 internal import TokenModel
 
@@ -9,6 +10,9 @@ extension ClientID {
         guard let sample = ClientID("app") else { preconditionFailure("not blank") }
         return sample
     }()
+
+    /// Another app than `sample`.
+    static func sample(_ number: Int) throws -> ClientID { try #require(ClientID("app-\(number)")) }
 }
 
 extension TokenParameters {

@@ -1,0 +1,236 @@
+internal import AgentTestSupport
+internal import TestSupport
+internal import Testing
+internal import TokenCache
+internal import TokenModel
+internal import TokenStore
+
+@testable internal import TokenAgent
+
+/// What is removed stays removed, and a removal is acknowledged when nothing can bring it back.
+@Suite(.bounded) struct RemovalsTests {
+    private let parts = Parts()
+
+    @Test func removesTokensWhoseCommitBeganBeforeTheRemoval() async throws {
+        try await parts.signIn("alice", "1").value()
+        parts.store.hold()
+        let saving = await parts.signIn("alice", "2")
+        let commit = await parts.store.commits.next()
+        let removal = await parts.signOut("alice")
+        try await parts.settle()
+        #expect(try await parts.refreshTokens() == [])
+        #expect(parts.store.commits.count == 0)
+        commit.succeed()
+        try await saving.value()
+        let deletion = await parts.store.commits.next()
+        #expect(try await parts.refreshTokens() == [], "removed before the deletion is durable")
+        deletion.succeed()
+        try await removal.value()
+        #expect(try await parts.refreshTokens() == [])
+        #expect(parts.store.refreshTokens == [])
+    }
+
+    @Test func removesFromTheStoreWhatWasSavedDuringTheRemoval() async throws {
+        parts.store.hold()
+        let saving = await parts.signIn("alice", "1")
+        let commit = await parts.store.commits.next()
+        // The account is not in the cache yet: there is something to remove only when its commit has ended.
+        let removal = await parts.signOut("alice")
+        parts.store.hold(false)
+        commit.succeed()
+        try await saving.value()
+        try await removal.value()
+        #expect(try await parts.refreshTokens() == [])
+        #expect(parts.store.refreshTokens == [])
+    }
+
+    @Test func removesTokensWhoseCommitBeganEarlierEvenIfNothingCanBeWritten() async throws {
+        try await parts.signIn("alice", "1").value()
+        parts.store.hold()
+        let saving = await parts.signIn("alice", "2")
+        let commit = await parts.store.commits.next()
+        let removal = await parts.signOut("alice")
+        commit.fail()
+        #expect(try await saving.error()?.code == .storeUnavailable)
+        await parts.store.commits.next().fail()
+        #expect(try await removal.error()?.code == .storeUnavailable)
+        #expect(try await parts.refreshTokens() == [])
+        // The retry writes the removal and not the token.
+        parts.store.hold(false)
+        try await parts.timers.advance(by: 5)
+        try await parts.settle()
+        #expect(parts.store.refreshTokens == [])
+        #expect(await !parts.hasUnsavedChanges)
+    }
+
+    /// Its success would say that the tokens are gone for good.
+    @Test func acknowledgesARemovalThatFindsNothingAfterTheOneThatRemovedIt() async throws {
+        try await parts.signIn("alice", "1").value()
+        parts.store.hold()
+        let first = await parts.signOut("alice")
+        let deletion = await parts.store.commits.next()
+        let second = await parts.signOut("alice")
+        try await parts.settle()
+        #expect(!second.isDone)
+        deletion.succeed()
+        #expect(try await first.value())
+        #expect(try await !second.value(), "the first one has removed it")
+        #expect(parts.store.refreshTokens == [])
+    }
+
+    @Test func doesNotAcknowledgeARemovalWhileAnEarlierOneCannotBeWritten() async throws {
+        try await parts.signIn("alice", "1").value()
+        parts.store.fail()
+        #expect(try await parts.signOut("alice").error()?.code == .storeUnavailable)
+        #expect(try await parts.signOut("alice").error()?.code == .storeUnavailable)
+        #expect(parts.store.refreshTokens == ["rt-1"])
+        parts.store.fail(false)
+        #expect(try await !parts.signOut("alice").value(), "the first one has removed it")
+        #expect(parts.store.refreshTokens == [])
+    }
+
+    /// While an earlier removal is being written again, it is not among the unsaved changes.
+    @Test func doesNotAcknowledgeARemovalWhileAnEarlierOneIsWrittenAgain() async throws {
+        try await parts.signIn("alice", "1").value()
+        parts.store.fail()
+        #expect(try await parts.signOut("alice").error()?.code == .storeUnavailable)
+        parts.store.fail(false)
+        parts.store.hold()
+        try await parts.timers.advance(by: 5)
+        let again = await parts.store.commits.next()
+        let second = await parts.signOut("alice")
+        try await parts.settle()
+        #expect(!second.isDone)
+        again.fail()
+        await parts.store.commits.next().fail()
+        #expect(try await second.error()?.code == .storeUnavailable)
+        parts.store.hold(false)
+        #expect(try await !parts.signOut("alice").value())
+        #expect(parts.store.refreshTokens == [])
+    }
+
+    /// A token that replaces another one deletes the note of its redemption, which is no removal.
+    @Test func doesNotTakeAFailedSaveForARemoval() async throws {
+        parts.store.fail()
+        #expect(try await parts.signIn("alice", "1").error()?.code == .storeUnavailable)
+        #expect(try await !parts.signOut("carol").value(), "there is nothing to write")
+    }
+
+    /// Each removal undoes what the one before has recorded of its app; if a commit did the same again, each would write as much as all.
+    @Test func writesWhatEachOfManyRemovalsHasChangedAndNoMore() async throws {
+        try await parts.signIn("alice", "1").value()
+        parts.store.hold()
+        let removals = try await [
+            parts.signOut("alice"), parts.signOut("alice", of: .sample(1)), parts.signOut("alice", of: .sample(2)),
+            parts.signOut("alice", of: .sample(3)),
+        ]
+        var written: [Int] = []
+        for _ in removals {
+            let commit = await parts.store.commits.next()
+            written.append(commit.changes.count)
+            commit.succeed()
+        }
+        for removal in removals { #expect(try await removal.value()) }
+        #expect(written.dropFirst() == [2, 2, 2], "the record of the app before, and that of its own")
+    }
+
+    /// A token that was being saved when its account was removed is never visible, and so is none that a second removal has
+    /// acknowledged.
+    @Test func bringsNothingBackThatWasBeingSaved() async throws {
+        try await parts.signIn("alice", "1").value()
+        parts.store.hold()
+        let saving = await parts.signIn("alice", "2")
+        let other = await parts.signIn("bob", "3")
+        let commits = [await parts.store.commits.next(), await parts.store.commits.next()]
+        let removals = [await parts.signOut("alice"), await parts.signOut("alice")]
+        commits[0].succeed()
+        try await saving.value()
+        try await parts.settle()
+        // Bob's commit holds up the removals' turn.
+        #expect(parts.store.commits.count == 0)
+        #expect(try await parts.refreshTokens() == [])
+        #expect(!removals[0].isDone && !removals[1].isDone)
+        parts.store.hold(false)
+        commits[1].succeed()
+        try await other.value()
+        #expect(try await removals[0].value())
+        #expect(try await !removals[1].value(), "the first one has removed it")
+        #expect(try await parts.refreshTokens() == ["rt-3"])
+        #expect(parts.store.refreshTokens == ["rt-3"])
+    }
+
+    @Test func bringsNothingBackWithAnImport() async throws {
+        try await parts.signIn("alice", "1").value()
+        parts.store.hold()
+        let copy = try await parts.cacheWithTokens(of: "alice", "2")
+        let importing = await parts.replaceCache(with: copy)
+        let imported = await parts.store.commits.next()
+        let removal = await parts.signOut("alice")
+        parts.store.hold(false)
+        imported.succeed()
+        try await importing.value()
+        #expect(try await removal.value())
+        #expect(try await parts.refreshTokens() == [])
+        #expect(parts.store.refreshTokens == [])
+    }
+
+    /// A response that grants fewer scopes than requested is an error with the granted token, which is returned again for two minutes.
+    @Test func returnsNoRemovedTokenThatAnErrorHasBroughtMeanwhile() async throws {
+        try await parts.signIn("alice", "1").value()
+        let parameters = TokenParameters.sample(["Mail.Read", "Mail.Send"])
+        let request = await parts.acquire(.sample("alice", parameters, force: false))
+        let redemption = await parts.provider.redemptions.next()
+        parts.store.hold()
+        var tokens = IssuedTokens.sample("alice", "2")
+        (tokens.refreshToken, tokens.scopes) = (nil, ScopeSet(["Mail.Read"]))
+        redemption.answer(tokens)
+        let saving = await parts.store.commits.next()
+        let removal = await parts.removeAccessTokens()
+        parts.store.hold(false)
+        saving.succeed()
+        #expect(try await request.error()?.details.partialResult?.accessToken == Secret("at-2"))
+        #expect(try await removal.value())
+        let again = await parts.acquire(.sample("alice", parameters, force: false))
+        await parts.provider.redemptions.next().answer(.sample("alice", "3"))
+        #expect(try await again.value().accessToken == Secret("at-3"))
+    }
+}
+
+extension Parts {
+    /// A cache with a sign-in, as an import makes it.
+    fileprivate func cacheWithTokens(of user: String, _ token: String) async throws -> CredentialCache {
+        let other = Parts()
+        try await other.signIn(user, token).value()
+        return await other.cache
+    }
+
+    fileprivate var cache: CredentialCache { core.memory.cache }
+
+    /// Writes a cache within `exclusively`, and lets it take the place of the one in memory, as an import does.
+    fileprivate func replaceCache(with cache: CredentialCache) -> Pending<Void> {
+        start { parts async throws(TokenError) in
+            try await parts.core.commits.exclusively { () async throws(TokenError) in
+                let changes = cache.everything()
+                try await parts.core.commits.writeExclusively(
+                    { $0 == 0 ? changes : nil }, of: { [] })
+                parts.core.memory.replace(with: cache)
+            }
+        }
+    }
+
+    /// Removes the access tokens of everybody.
+    fileprivate func removeAccessTokens() -> Pending<Bool> {
+        let begun = core.removals.begin(in: .standard) { cache in
+            cache.everything().compactMap { change in
+                guard case .put(let stored) = change, case .accessToken(let token) = CacheRecord(stored) else {
+                    return nil
+                }
+                return .remove(stored.key, account: token.account)
+            }
+        }
+        return start { parts async throws(TokenError) in
+            guard let begun else { return false }
+            return try await parts.core.removals.finish(begun)
+        }
+    }
+}
