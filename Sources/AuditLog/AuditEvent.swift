@@ -22,6 +22,8 @@ package struct AuditEvent: Sendable, Hashable {
         case socketExpired = "expire"
         /// The access policy, or a person, has refused a request.
         case refusal
+        /// Failed requests of one peer have no lines, since there were too many of them in a minute.
+        case omitted
         /// Events were lost, since they could not be written or were too many.
         case lost
     }
@@ -48,6 +50,9 @@ package struct AuditEvent: Sendable, Hashable {
         }
     }
 
+    /// The outcome of an event without an error.
+    package static let success = "ok"
+
     package var kind: Kind
     /// The time, in seconds since 1970.
     package var time: Int64
@@ -63,16 +68,16 @@ package struct AuditEvent: Sendable, Hashable {
     /// The username; nil unless the configuration asks for names.
     package var username: String?
     package var scopes: [String]
-    /// `ok`, or the name of the error.
+    /// ``success``, or the name of the error; `omitted` and `lost` for events of these kinds.
     package var outcome: String
-    /// The number of tokens, of equal events in this line, or of lost events; nil for one.
+    /// The number of tokens, of equal events in this line, or of omitted or lost events; nil for one.
     package var count: Int?
 
     package init(
         _ kind: Kind, time: Int64, peer: Peer? = nil, socket: String? = nil, request: String? = nil,
         clientID: String? = nil,
         sharingGroup: String? = nil, account: String? = nil, username: String? = nil, scopes: [String] = [],
-        outcome: String = "ok", count: Int? = nil
+        outcome: String = AuditEvent.success, count: Int? = nil
     ) {
         self.kind = kind
         self.time = time
