@@ -6,6 +6,8 @@ package struct AuditEvent: Sendable, Hashable {
         case agentStopped = "stop"
         /// Tokens were given to an app.
         case token
+        /// ID tokens were given to an app with its accounts, and no access token.
+        case idToken = "id_token"
         case signInBegun = "sign_in_begun"
         case signIn = "sign_in"
         case signOut = "sign_out"

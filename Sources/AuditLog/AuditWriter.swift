@@ -190,7 +190,7 @@ package final class AuditWriter: Sendable {
 
 extension AuditEvent {
     /// Whether equal events share a line.
-    fileprivate var isShared: Bool { kind == .token || outcome != Self.success }
+    fileprivate var isShared: Bool { kind == .token || kind == .idToken || outcome != Self.success }
 
     /// The event regardless of time and count.
     fileprivate var withoutTime: AuditEvent {

@@ -147,6 +147,8 @@ final class AuditTrail: Sendable {
                 event.add(tokens, hasNames: hasNames)
             } else if let list = reply as? ListCredentials.Reply {
                 event.count = list.accessTokens
+            } else if kind == .idToken {
+                event.add(idTokensOf: Self.accounts(in: reply), hasNames: hasNames)
             }
         }
         if let account = request.namedAccount, event.account == nil {
@@ -171,6 +173,7 @@ final class AuditTrail: Sendable {
         return switch request {
         case is AcquireTokenSilent: hasToken ? .token : nil
         case let list as ListCredentials: isSuccess && !list.withoutSecrets ? .token : nil
+        case is ListAccounts, is GetCurrentAccount: hasIDToken(outcome) ? .idToken : nil
         case is BeginInteractive, is BeginDeviceCode: .signInBegun
         case is CompleteInteractive, is CompleteDeviceCode, is RedeemGrant: .signIn
         case is RemoveAccount, is RemoveCredential: .signOut
@@ -185,6 +188,21 @@ final class AuditTrail: Sendable {
         case is UnpublishSocket: .unpublish
         case is ReloadConfiguration: .reload
         default: nil
+        }
+    }
+
+    /// Whether a reply with accounts has an ID token.
+    private static func hasIDToken<Reply>(_ outcome: Result<Reply, TokenError>) -> Bool {
+        guard case .success(let reply) = outcome else { return false }
+        return accounts(in: reply).contains { $0.idTokens > 0 }
+    }
+
+    /// The accounts in a reply; none if it is not a reply with accounts.
+    private static func accounts<Reply>(in reply: Reply) -> [Account] {
+        switch reply {
+        case let list as ListAccounts.Reply: list.accounts
+        case let current as GetCurrentAccount.Reply: [current.account, current.previous].compactMap(\.self)
+        default: []
         }
     }
 
@@ -237,6 +255,15 @@ extension AuditEvent {
         if hasNames { username = tokens.account.username }
     }
 
+    /// Adds the number of ID tokens that come with accounts, and the account if they are of one only.
+    fileprivate mutating func add(idTokensOf accounts: [Account], hasNames: Bool) {
+        let holders = accounts.filter { $0.idTokens > 0 }
+        count = holders.reduce(0) { $0 + $1.idTokens }
+        guard holders.count == 1, let holder = holders.first else { return }
+        account = holder.homeAccountID?.text ?? holder.username
+        if hasNames { username = holder.username }
+    }
+
     /// Adds what a request about published sockets says.
     fileprivate mutating func add<Request: WireRequest>(
         _ request: Request, _ outcome: Result<Request.Reply, TokenError>, hasNames: Bool
@@ -276,6 +303,15 @@ extension WireRequest {
         case let request as RedeemGrant: request.account
         default: nil
         }
+    }
+}
+
+extension Account {
+    /// The number of ID tokens of the account. That of the home tenant is also in its tenant profile, and counts once.
+    fileprivate var idTokens: Int {
+        let ofProfiles = tenantProfiles.count { $0.idToken != nil }
+        guard let homeIDToken, !tenantProfiles.contains(where: { $0.idToken == homeIDToken }) else { return ofProfiles }
+        return ofProfiles + 1
     }
 }
 

@@ -69,4 +69,46 @@ internal import TokenWire
         #expect(omitted["pid"] == refusals.first?["pid"] && omitted["executable"] == refusals.first?["executable"])
         #expect(!lines.contains { $0["request"] == "complete_interactive" && $0["outcome"] != "ok" })
     }
+
+    @Test func recordsTheIDTokensOfLists() async throws {
+        let lines = try await lines { f in
+            for user in ["alice@contoso.com", "bob@contoso.com"] { try await f.signIn(user, f.parameters()) }
+            try await f.signIn("alice@contoso.com", f.parameters("app-2"))
+            let (one, two) = (ClientID("app-1"), ClientID("app-2"))
+            let all = try await f.agent.listAccounts(ListAccounts(clientID: one))
+            #expect(all.count == 2 && all.allSatisfy { $0.homeIDToken != nil })
+            let current = try await f.agent.currentAccount(GetCurrentAccount(clientID: try #require(two)))
+            #expect(current.account?.homeIDToken != nil)
+            // Lists without ID tokens: of all apps, and of an app that has none.
+            #expect(try await f.agent.listAccounts(ListAccounts(clientID: nil)).count == 2)
+            let other = ListAccounts(clientID: ClientID("app-3"), onlySignedIn: false)
+            #expect(try await f.agent.listAccounts(other).count == 2)
+        }
+        let events = lines.filter { $0["event"] == "id_token" }
+        #expect(events.map { $0["request"] } == ["list_accounts", "get_current_account"])
+        #expect(events.map { $0["client_id"] } == ["app-1", "app-2"])
+        #expect(events.map { $0["count"] } == ["2", nil])
+        #expect(events.allSatisfy { $0["pid"] != nil && $0["outcome"] == "ok" })
+        // A list of several accounts names none.
+        let alice = lines.first { $0["event"] == "sign_in" }?["account"]
+        #expect(alice != nil && events.map { $0["account"] } == [nil, alice])
+    }
+
+    @Test func recordsTheIDTokensAtAPublishedSocket() async throws {
+        let lines = try await lines { f in
+            try await f.signIn("alice@contoso.com", f.parameters())
+            try await f.published(label: "build") { client in
+                let list = ListAccounts(clientID: ClientID("app-1"), onlySignedIn: true)
+                for _ in 0..<100 {
+                    let accounts = try await client.listAccounts(list)
+                    #expect(accounts.first?.homeIDToken != nil)
+                }
+            }
+        }
+        let events = lines.filter { $0["event"] == "id_token" }
+        #expect(events.allSatisfy { $0["socket"] == "build" && $0["account"] != nil })
+        // Equal lists share a line.
+        #expect(events.reduce(0) { $0 + (Int($1["count"] ?? "1") ?? 0) } == 100)
+        #expect(events.count < 100)
+    }
 }
