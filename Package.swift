@@ -159,8 +159,8 @@ let package = Package(
         .testTarget(
             name: "TokenAgentTests",
             dependencies: [
-                "AccessPolicy", "AgentSocket", "AgentTestSupport", "CAgentSystem", "CHeapCount", "TestSupport",
-                "TokenAgent", "TokenCache", "TokenEndpoint", "TokenModel", "TokenStore", "TokenWire",
+                "AccessPolicy", "AgentSocket", "AgentTestSupport", "AuditLog", "CAgentSystem", "CHeapCount",
+                "TestSupport", "TokenAgent", "TokenCache", "TokenEndpoint", "TokenModel", "TokenStore", "TokenWire",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
             ],

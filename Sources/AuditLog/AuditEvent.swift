@@ -6,6 +6,8 @@ package struct AuditEvent: Sendable, Hashable {
         case agentStopped = "stop"
         /// Tokens were given to an app.
         case token
+        /// ID tokens were given to an app with its accounts, and no access token.
+        case idToken = "id_token"
         case signInBegun = "sign_in_begun"
         case signIn = "sign_in"
         case signOut = "sign_out"
@@ -22,6 +24,8 @@ package struct AuditEvent: Sendable, Hashable {
         case socketExpired = "expire"
         /// The access policy, or a person, has refused a request.
         case refusal
+        /// Failed requests of one peer have no lines, since there were too many of them in a minute.
+        case omitted
         /// Events were lost, since they could not be written or were too many.
         case lost
     }
@@ -48,6 +52,9 @@ package struct AuditEvent: Sendable, Hashable {
         }
     }
 
+    /// The outcome of an event without an error.
+    package static let success = "ok"
+
     package var kind: Kind
     /// The time, in seconds since 1970.
     package var time: Int64
@@ -63,16 +70,16 @@ package struct AuditEvent: Sendable, Hashable {
     /// The username; nil unless the configuration asks for names.
     package var username: String?
     package var scopes: [String]
-    /// `ok`, or the name of the error.
+    /// ``success``, or the name of the error; `omitted` and `lost` for events of these kinds.
     package var outcome: String
-    /// The number of tokens, of equal events in this line, or of lost events; nil for one.
+    /// The number of tokens, of equal events in this line, or of omitted or lost events; nil for one.
     package var count: Int?
 
     package init(
         _ kind: Kind, time: Int64, peer: Peer? = nil, socket: String? = nil, request: String? = nil,
         clientID: String? = nil,
         sharingGroup: String? = nil, account: String? = nil, username: String? = nil, scopes: [String] = [],
-        outcome: String = "ok", count: Int? = nil
+        outcome: String = AuditEvent.success, count: Int? = nil
     ) {
         self.kind = kind
         self.time = time

@@ -106,9 +106,9 @@ package final class AuditWriter: Sendable {
 
     /// Queues an event for writing.
     ///
-    /// Tokens and refusals that are equal, and come faster than they are written, share a line, which has their number: an app
-    /// that repeats a request cannot push all other lines out of the files so quickly. Events that cannot share a line are written at
-    /// once, and the first of the others too; further ones wait until `interval` has passed since the last lines were written.
+    /// Tokens that are equal, and failures that are equal, and come faster than they are written, share a line, which has their number:
+    /// an app that repeats a request cannot push all other lines out of the files so quickly. Events that cannot share a line are written
+    /// at once, and the first of the others too; further ones wait until `interval` has passed since the last lines were written.
     ///
     /// - Returns: the event's line; nil if equal events are not counted in it.
     @discardableResult
@@ -190,7 +190,7 @@ package final class AuditWriter: Sendable {
 
 extension AuditEvent {
     /// Whether equal events share a line.
-    fileprivate var isShared: Bool { kind == .token || kind == .refusal }
+    fileprivate var isShared: Bool { kind == .token || kind == .idToken || outcome != Self.success }
 
     /// The event regardless of time and count.
     fileprivate var withoutTime: AuditEvent {

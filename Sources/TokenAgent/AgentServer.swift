@@ -89,7 +89,7 @@ package final class AgentServer: Sendable {
         let endpoint = TokenEndpointClient(
             network: options.network, allowsLoopbackHTTP: options.allowsLoopbackHTTP, timing: options.httpTiming,
             now: options.now)
-        let audit = makeAuditTrail(options)
+        let audit = makeAuditTrail(options, loop)
         let owner = CacheOwner(
             loop: loop, options: options, store: store, endpoint: endpoint, metrics: metrics, audit: audit)
         let inspector = PeerInspector(
@@ -192,8 +192,7 @@ package final class AgentServer: Sendable {
         await parts.store.close()
         let pipe = parts.pipe
         try? await loop.submit { pipe.value.end() }.get()
-        parts.audit?.record(.agentStopped)
-        await parts.audit?.flush()
+        await parts.audit?.stopped()
         // Its work on the agent's event loop was submitted before `pipe` was ended there, and so is done.
         await parts.metricsServer?.shutDown()
         try? await parts.group.shutdownGracefully()
@@ -236,12 +235,14 @@ package final class AgentServer: Sendable {
         }
     }
 
-    private static func makeAuditTrail(_ options: AgentOptions) -> AuditTrail? {
+    private static func makeAuditTrail(_ options: AgentOptions, _ loop: any EventLoop) -> AuditTrail? {
         guard let destination = options.audit else { return nil }
         let writer = AuditWriter(destination) { [logger = options.logger] error in
             logger.error("events are missing in the audit log", metadata: ["reason": "\(error.message)"])
         }
-        return AuditTrail(writer, hasNames: options.auditsNames, now: options.now)
+        return AuditTrail(writer, hasNames: options.auditsNames, now: options.now) { [timers = options.timers] in
+            _ = timers.schedule(loop, .seconds($0), $1)
+        }
     }
 }
 

@@ -173,6 +173,23 @@ internal import TokenModel
         #expect(lines < 50_000)
     }
 
+    /// An app that repeats a request that fails costs no line for each.
+    @Test(arguments: [AuditEvent.Kind.signIn, .refusal, .unlock])
+    func countsEqualFailuresThatWaitInOneLine(kind: AuditEvent.Kind) async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("audit.log")
+        let writer = AuditWriter(.file(path: path, limit: 8 << 20))
+        var failure = event("app-1", kind)
+        failure.outcome = "timedOut"
+        for _ in 0..<5000 { writer.record(failure) }
+        // A success of the same kind has a line of its own.
+        for _ in 0..<2 { writer.record(event("app-1", .signIn)) }
+        await writer.flush()
+        let found = try count(path)
+        #expect(found.tokens == 5002)
+        #expect((3..<5000).contains(found.lines))
+    }
+
     @Test func countsInALineUntilItIsWritten() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("audit.log")
@@ -187,7 +204,7 @@ internal import TokenModel
         #expect(!writer.count(last))
         let found = try count(path)
         #expect(found.tokens == 50_000 && found.lines <= records)
-        // Only equal tokens and refusals share a line.
+        // Only equal tokens and failures share a line.
         #expect(writer.record(event("app-1", .signOut)) == nil)
     }
 

@@ -12,21 +12,35 @@ final class AuditTrail: Sendable {
     private let now: @Sendable () -> Int64
     /// The apps of the sign-ins in progress, by session ID: the request that completes a sign-in does not name its app.
     private let signIns = Mutex<[String: ClientID]>([:])
-    /// The refusals of each published socket in its present minute, by its number.
-    private let refusals = Mutex<[UInt64: Minute]>([:])
+    /// The failed requests of each peer in its present minute.
+    private let failures = Mutex(FailureLimit())
+    private let schedule: @Sendable (_ seconds: Int64, _ work: @escaping @Sendable () -> Void) -> Void
 
-    init(_ writer: AuditWriter, hasNames: Bool, now: @escaping @Sendable () -> Int64) {
+    /// - Parameter schedule: calls a closure after a time.
+    init(
+        _ writer: AuditWriter, hasNames: Bool, now: @escaping @Sendable () -> Int64,
+        schedule: @escaping @Sendable (_ seconds: Int64, _ work: @escaping @Sendable () -> Void) -> Void
+    ) {
         self.writer = writer
         self.hasNames = Atomic(hasNames)
         self.now = now
+        self.schedule = schedule
     }
 
     /// Sets whether later lines of the log have usernames.
     func setHasNames(_ hasNames: Bool) { self.hasNames.store(hasNames, ordering: .relaxed) }
 
-    /// Records that the agent has started or stopped, or has read its configuration again.
-    func record(_ kind: AuditEvent.Kind, outcome: String = "ok") {
+    /// Records that the agent has started, or has read its configuration again.
+    func record(_ kind: AuditEvent.Kind, outcome: String = AuditEvent.success) {
         writer.record(AuditEvent(kind, time: now(), outcome: outcome))
+    }
+
+    /// Records that the agent has stopped, and waits until the events so far are written.
+    func stopped() async {
+        let omissions = failures.withLock { $0.endAll(at: now()) }
+        for omission in omissions { writer.record(omission) }
+        record(.agentStopped)
+        await writer.flush()
     }
 
     /// Records that a process was refused when it connected.
@@ -34,9 +48,10 @@ final class AuditTrail: Sendable {
     /// - Parameter publication: the published socket; nil for the agent's own.
     func refused(_ peer: PeerIdentity, by publication: Publication? = nil) {
         record(
-            AuditEvent(
+            failure: AuditEvent(
                 .refusal, time: now(), peer: .init(peer), socket: publication?.label,
-                outcome: TokenError.Code.peerNotAuthorized.name), at: publication)
+                outcome: TokenError.Code.peerNotAuthorized.name),
+            of: publication.map { .publishedSocket($0.id) } ?? .user(peer.userID))
     }
 
     /// Records the refusal of a request that no handler has decoded: the published socket does not serve it, or it
@@ -47,9 +62,9 @@ final class AuditTrail: Sendable {
         _ request: PolicyRequest, _ code: TokenError.Code, from peer: PeerIdentity, by publication: Publication? = nil
     ) {
         record(
-            AuditEvent(
+            failure: AuditEvent(
                 .refusal, time: now(), peer: .init(peer), socket: publication?.label, request: request.name,
-                outcome: code.name), at: publication)
+                outcome: code.name), of: LimitedPeer(peer, at: publication))
     }
 
     /// Records that the time of a published socket is over.
@@ -57,48 +72,24 @@ final class AuditTrail: Sendable {
         writer.record(AuditEvent(.socketExpired, time: now(), socket: publication.label))
     }
 
-    /// Records the refusals of a published socket that have no line yet, when it ends.
+    /// Records how many failed requests of a published socket have no line, when it ends.
     func ended(_ publication: Publication) {
-        let minute = refusals.withLock { $0.removeValue(forKey: publication.id) }
-        let omitted = (minute?.count ?? 0) - Self.refusalsPerMinute
-        guard omitted > 0 else { return }
-        var event = AuditEvent(
-            .refusal, time: now(), socket: publication.label, outcome: TokenError.Code.requestDenied.name)
-        event.count = omitted
-        writer.record(event)
+        let omission = failures.withLock { $0.end(.publishedSocket(publication.id), at: now()) }
+        if let omission { writer.record(omission) }
     }
 
-    /// Records an event. The refusals of a published socket have a limited number of lines in a minute; the first
-    /// refusal of a later minute records how many had none. The peers of such a socket could otherwise fill the log
-    /// until its older lines are deleted.
-    @discardableResult
-    private func record(_ event: AuditEvent, at publication: Publication?) -> AuditWriter.Line? {
-        var event = event
-        if event.kind == .refusal, let socket = publication?.id {
-            let omitted: Int? = refusals.withLock { refusals in
-                let minute = refusals[socket]
-                if let minute, abs(event.time - minute.start) < 60 {
-                    refusals[socket]?.count += 1
-                    return minute.count < Self.refusalsPerMinute ? 0 : nil
-                }
-                refusals[socket] = Minute(start: event.time, count: 1)
-                return max((minute?.count ?? 0) - Self.refusalsPerMinute, 0)
-            }
-            guard let omitted else { return nil }
-            if omitted > 0 { event.count = omitted + 1 }
+    /// Records a request that has failed and has handed out nothing. A limited number of those of a peer has lines of their own, and one
+    /// line has the number of the others: a peer must not push all other lines out of the files, or fill the queue of the writer.
+    private func record(failure event: AuditEvent, of peer: LimitedPeer) {
+        let decision = failures.withLock { $0.decide(on: event, of: peer) }
+        for omission in decision.omissions { writer.record(omission) }
+        if decision.isAdmitted { writer.record(event) }
+        guard let minute = decision.minute else { return }
+        schedule(minute.end) {
+            let omission = self.failures.withLock { $0.end(minute.number, of: minute.peer, at: self.now()) }
+            if let omission { self.writer.record(omission) }
         }
-        return writer.record(event)
     }
-
-    private struct Minute {
-        var start: Int64
-        var count: Int
-    }
-
-    private static let refusalsPerMinute = 60
-
-    /// Waits until the events so far are written.
-    func flush() async { await writer.flush() }
 
     /// Records the reply to a request, if it is an event.
     func replied<Request: WireRequest>(
@@ -106,20 +97,29 @@ final class AuditTrail: Sendable {
         from caller: Caller
     ) {
         guard let event = event(of: request, asked, outcome) else { return }
-        record(event, from: caller)
+        if case .failure(let error) = outcome, error.details.partialResult == nil {
+            record(failure: complete(event, from: caller), of: LimitedPeer(caller.identity, at: caller.publication))
+        } else {
+            record(event, from: caller)
+        }
     }
 
-    /// Records an event of a caller at the present time.
+    /// Records an event of a caller at the present time. It is not limited: something was handed out or changed.
     ///
     /// - Returns: the line in which an equal event can be counted; nil if there is none.
     @discardableResult
     func record(_ event: AuditEvent, from caller: Caller) -> AuditWriter.Line? {
+        writer.record(complete(event, from: caller))
+    }
+
+    /// Adds the present time and the peer to an event.
+    private func complete(_ event: AuditEvent, from caller: Caller) -> AuditEvent {
         var event = event
         event.time = now()
         event.peer = .init(caller.identity)
         // A request about published sockets names one itself.
         if let publication = caller.publication { event.socket = publication.label }
-        return record(event, at: caller.publication)
+        return event
     }
 
     /// Counts an event in the line of an equal one.
@@ -143,8 +143,13 @@ final class AuditTrail: Sendable {
             event.outcome = error.code.name
             if let tokens = error.details.partialResult { event.add(tokens, hasNames: hasNames) }
         case .success(let reply):
-            if let tokens = reply as? TokenResult { event.add(tokens, hasNames: hasNames) }
-            if let list = reply as? ListCredentials.Reply { event.count = list.accessTokens }
+            if let tokens = reply as? TokenResult {
+                event.add(tokens, hasNames: hasNames)
+            } else if let list = reply as? ListCredentials.Reply {
+                event.count = list.accessTokens
+            } else if kind == .idToken {
+                event.add(idTokensOf: Self.accounts(in: reply), hasNames: hasNames)
+            }
         }
         if let account = request.namedAccount, event.account == nil {
             event.account = account.homeAccountID?.text ?? account.username
@@ -161,11 +166,14 @@ final class AuditTrail: Sendable {
         var (isSuccess, hasToken) = (true, true)
         if case .failure(let error) = outcome {
             if error.code == .requestDenied { return .refusal }
+            // The identifier is the peer's own invention, or that of a sign-in whose end has a line.
+            if error.isOfUnknownSignIn { return nil }
             (isSuccess, hasToken) = (false, error.details.partialResult != nil)
         }
         return switch request {
         case is AcquireTokenSilent: hasToken ? .token : nil
         case let list as ListCredentials: isSuccess && !list.withoutSecrets ? .token : nil
+        case is ListAccounts, is GetCurrentAccount: hasIDToken(outcome) ? .idToken : nil
         case is BeginInteractive, is BeginDeviceCode: .signInBegun
         case is CompleteInteractive, is CompleteDeviceCode, is RedeemGrant: .signIn
         case is RemoveAccount, is RemoveCredential: .signOut
@@ -183,6 +191,21 @@ final class AuditTrail: Sendable {
         }
     }
 
+    /// Whether a reply with accounts has an ID token.
+    private static func hasIDToken<Reply>(_ outcome: Result<Reply, TokenError>) -> Bool {
+        guard case .success(let reply) = outcome else { return false }
+        return accounts(in: reply).contains { $0.idTokens > 0 }
+    }
+
+    /// The accounts in a reply; none if it is not a reply with accounts.
+    private static func accounts<Reply>(in reply: Reply) -> [Account] {
+        switch reply {
+        case let list as ListAccounts.Reply: list.accounts
+        case let current as GetCurrentAccount.Reply: [current.account, current.previous].compactMap(\.self)
+        default: []
+        }
+    }
+
     /// Whether there was a published socket to close.
     private static func closesSocket<Reply>(_ outcome: Result<Reply, TokenError>) -> Bool {
         guard case .success(let reply) = outcome else { return false }
@@ -194,10 +217,18 @@ final class AuditTrail: Sendable {
         of request: Request, _ outcome: Result<Request.Reply, TokenError>
     ) -> ClientID? {
         switch request {
-        case let complete as CompleteInteractive: signIns.withLock { $0.removeValue(forKey: complete.sessionID) }
-        case let complete as CompleteDeviceCode: signIns.withLock { $0.removeValue(forKey: complete.sessionID) }
+        case let complete as CompleteInteractive: client(ofSignIn: complete.sessionID, outcome)
+        case let complete as CompleteDeviceCode: client(ofSignIn: complete.sessionID, outcome)
         default: remember(outcome, request.tokenParameters?.clientID)
         }
+    }
+
+    /// The app of a sign-in for whose result a call has waited, which is forgotten unless another call still waits.
+    private func client<Reply>(ofSignIn id: String, _ outcome: Result<Reply, TokenError>) -> ClientID? {
+        if case .failure(let error) = outcome, error.code == .interactionInProgress {
+            return signIns.withLock { $0[id] }
+        }
+        return signIns.withLock { $0.removeValue(forKey: id) }
     }
 
     /// Remembers the app of a sign-in that has begun.
@@ -222,6 +253,15 @@ extension AuditEvent {
         account = tokens.account.homeAccountID?.text ?? tokens.account.username
         scopes = tokens.scopes
         if hasNames { username = tokens.account.username }
+    }
+
+    /// Adds the number of ID tokens that come with accounts, and the account if they are of one only.
+    fileprivate mutating func add(idTokensOf accounts: [Account], hasNames: Bool) {
+        let holders = accounts.filter { $0.idTokens > 0 }
+        count = holders.reduce(0) { $0 + $1.idTokens }
+        guard holders.count == 1, let holder = holders.first else { return }
+        account = holder.homeAccountID?.text ?? holder.username
+        if hasNames { username = holder.username }
     }
 
     /// Adds what a request about published sockets says.
@@ -263,6 +303,15 @@ extension WireRequest {
         case let request as RedeemGrant: request.account
         default: nil
         }
+    }
+}
+
+extension Account {
+    /// The number of ID tokens of the account. That of the home tenant is also in its tenant profile, and counts once.
+    fileprivate var idTokens: Int {
+        let ofProfiles = tenantProfiles.count { $0.idToken != nil }
+        guard let homeIDToken, !tenantProfiles.contains(where: { $0.idToken == homeIDToken }) else { return ofProfiles }
+        return ofProfiles + 1
     }
 }
 

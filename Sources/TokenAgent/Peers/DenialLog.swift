@@ -3,8 +3,8 @@ internal import Logging
 internal import Synchronization
 internal import TokenModel
 
-/// Logs refused connections, and requests that the access policy or a person has refused: at most 60 in a minute, so
-/// that an app that repeats its request cannot fill the disk with the agent's log.
+/// Logs connections that were refused, and requests that the access policy or a person has refused. With other messages about failed
+/// requests, there are 60 in a minute at most: an app that goes on must not fill the disk with the agent's log.
 final class DenialLog: Sendable {
     private struct Minute {
         var start: Int64 = 0
@@ -21,7 +21,7 @@ final class DenialLog: Sendable {
     }
 
     func add(_ request: PolicyRequest, _ error: TokenError, from peer: PeerIdentity) {
-        guard admitMessage() else { return }
+        guard admitsMessage() else { return }
         var metadata: Logger.Metadata = [
             "request": "\(request.name)", "peer": "\(RequestLog.safe(peer.description))",
             "class": "\(peer.peerClass.rawValue)", "failure": "\(error.code.name)",
@@ -32,12 +32,12 @@ final class DenialLog: Sendable {
 
     /// Logs that a connection was refused.
     func add(refusedPeer message: Logger.Message, _ metadata: Logger.Metadata? = nil) {
-        guard admitMessage() else { return }
+        guard admitsMessage() else { return }
         logger.warning(message, metadata: metadata)
     }
 
-    /// Counts a message; returns whether it may be logged.
-    private func admitMessage() -> Bool {
+    /// Counts a message about a failed request; returns whether it may be logged.
+    func admitsMessage() -> Bool {
         let time = now()
         let (count, omitted) = minute.withLock { minute in
             var omitted = 0
@@ -49,7 +49,7 @@ final class DenialLog: Sendable {
             minute.count += 1
             return (minute.count, omitted)
         }
-        if omitted > 0 { logger.notice("denied further requests", metadata: ["count": "\(omitted)"]) }
+        if omitted > 0 { logger.notice("further requests were denied or failed", metadata: ["count": "\(omitted)"]) }
         return count <= Self.limit
     }
 

@@ -68,7 +68,7 @@ struct RequestHandler: Sendable {
             let encode: @Sendable (Result<Request.Reply, TokenError>) -> [UInt8] = { [asked] outcome in
                 let outcome = outcome.mapError(\.withReason)
                 metrics.replied(to: Request.number, outcome)
-                caller.log.replied(to: request, id: id, outcome)
+                caller.log.replied(to: request, id: id, outcome, limitedBy: caller.denials)
                 caller.audit?.replied(to: request, asked, outcome, from: caller)
                 return ReplyFrame.encode(outcome, to: Request.self, id: id)
             }
@@ -99,7 +99,7 @@ struct RequestHandler: Sendable {
             }
             let outcome = Result<Request.Reply, TokenError>.success(value)
             let event = caller.audit?.event(of: request, asked, outcome)
-            caller.log.replied(to: request, id: id, outcome)
+            caller.log.replied(to: request, id: id, outcome, limitedBy: caller.denials)
             metrics.replied(to: Request.number, outcome)
             if let event { caller.audit?.record(event, from: caller) }
             return .repeatable(

@@ -8,34 +8,49 @@ struct RequestLog: Sendable {
     /// The process at the other end of the connection; nil if it is not known.
     let processID: Int32?
 
-    /// Whether the reply to each request is logged, and not only those that concern all tokens.
+    /// Whether the reply to each request is logged, and not only those that are security events.
     var logsEveryRequest: Bool { logger.logLevel <= .debug }
 
     /// Logs the reply to a request.
-    func replied<Request: WireRequest>(to request: Request, id: UInt64, _ outcome: Result<Request.Reply, TokenError>) {
+    ///
+    /// - Parameter denials: limits the messages about security events that have failed, which an app can repeat at will.
+    func replied<Request: WireRequest>(
+        to request: Request, id: UInt64, _ outcome: Result<Request.Reply, TokenError>, limitedBy denials: DenialLog
+    ) {
         let level: Logger.Level = Self.isSecurityEvent(request, outcome) ? .notice : .debug
         guard logger.logLevel <= level else { return }
         var metadata = metadata(RequestFrame.name(of: Request.number) ?? "unknown", id)
-        if case .failure(let error) = outcome { metadata["failure"] = "\(error.code.name)" }
-        if let parameters = request.tokenParameters {
-            metadata["client_id"] = "\(Self.safe(parameters.clientID.text))"
-            metadata["correlation_id"] = "\(parameters.correlationID)"
+        if case .failure(let error) = outcome {
+            guard level == .debug || denials.admitsMessage() else { return }
+            metadata["failure"] = "\(error.code.name)"
         }
+        if let clientID = request.subject.clientID { metadata["client_id"] = "\(Self.safe(clientID.text))" }
+        if let parameters = request.tokenParameters { metadata["correlation_id"] = "\(parameters.correlationID)" }
         logger.log(level: level, "replied", metadata: metadata)
     }
 
-    /// Whether the reply belongs in the log at its usual level: it concerns all tokens, or the store's key.
+    /// Whether the reply belongs in the log at its usual level: it concerns all tokens or the store's key, or an account was signed in or
+    /// out.
     private static func isSecurityEvent<Request: WireRequest>(
         _ request: Request, _ outcome: Result<Request.Reply, TokenError>
     ) -> Bool {
-        // `DenialLog` has a message for each refusal.
-        if case .failure(let error) = outcome, error.code == .requestDenied { return false }
+        // A refusal has a message of its own, and a request that names no sign-in concerns nobody.
+        if case .failure(let error) = outcome, error.code == .requestDenied || error.isOfUnknownSignIn { return false }
         return switch request {
+        case is AcquireTokenSilent: false
         case let part as ImportCache: part.isLast
         case let part as ExportCache: part.exportID == nil
         case is SetKey, is Unlock, is Lock: true
+        case is CompleteInteractive, is CompleteDeviceCode, is RedeemGrant: true
+        case is RemoveAccount, is RemoveCredential: !hasRemovedNothing(outcome)
         default: false
         }
+    }
+
+    /// Whether there was nothing to remove.
+    private static func hasRemovedNothing<Reply>(_ outcome: Result<Reply, TokenError>) -> Bool {
+        guard case .success(let reply) = outcome else { return false }
+        return (reply as? RemoveAccount.Reply)?.removed == false || (reply as? RemoveCredential.Reply)?.removed == false
     }
 
     /// Logs a request that was refused before it could be decoded or handled.

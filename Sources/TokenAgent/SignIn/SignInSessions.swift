@@ -179,6 +179,11 @@ final class SignInSessions {
         .sessionCanceled, "there is no such sign-in; it was finished, cancelled or has expired")
 }
 
+extension TokenError {
+    /// Whether a request failed because it names no sign-in session.
+    var isOfUnknownSignIn: Bool { code == .sessionCanceled && message == SignInSessions.unknown.message }
+}
+
 extension TokenResult {
     /// Whether the result is of the account that a reference names: by its identifier or, if either has none, by its
     /// username.

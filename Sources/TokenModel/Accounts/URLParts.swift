@@ -31,7 +31,8 @@ package struct URLParts: Sendable, Equatable {
         guard parts?.user == nil, parts?.password == nil else {
             throw TokenError(.invalidDeveloperParameter, "a URL with a user name in it is not an authority")
         }
-        guard let parts, let scheme = parts.scheme?.lowercased(), let host = parts.host?.lowercased(), !host.isEmpty,
+        guard let parts, let scheme = parts.scheme?.lowercased(), let host = parts.host?.lowercased(),
+            !host.withoutBrackets.isEmpty,
             // The host must not be encoded: `a%2Fb` would be the host `a/b`, and a URL with it would lead to `a`.
             parts.encodedHost?.lowercased() == host
         else { throw TokenError(.invalidDeveloperParameter, "\(url) is not a URL with a scheme and a host") }

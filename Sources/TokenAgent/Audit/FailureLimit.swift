@@ -1,0 +1,142 @@
+internal import AccessPolicy
+internal import AuditLog
+
+/// Those who share one limit for their failed requests in the audit log.
+enum LimitedPeer: Hashable, Sendable {
+    /// All peers of a published socket, by its number.
+    case publishedSocket(UInt64)
+    /// All processes of a sandboxed app.
+    case app(String)
+    /// All sandboxed processes whose app is not known: one of them can start any number of others.
+    case unknownApp
+    /// A process; its start tells it from an earlier one with the same ID.
+    case process(Int32, startTime: UInt64?)
+    /// All processes of a user: of another one, or those whose ID the system does not report.
+    case user(UInt32)
+    /// All peers for which the table has no room.
+    case others
+
+    init(_ peer: PeerIdentity, at publication: Publication?) {
+        if let publication {
+            self = .publishedSocket(publication.id)
+        } else if let sandbox = peer.sandbox {
+            self = sandbox.app.map(LimitedPeer.app) ?? .unknownApp
+        } else if let process = peer.processID {
+            self = .process(process, startTime: peer.startTime)
+        } else {
+            self = .user(peer.userID)
+        }
+    }
+
+    /// What the line about omitted events says of the peer: nothing that differs between its processes.
+    fileprivate func description(in event: AuditEvent) -> AuditEvent.Peer? {
+        switch self {
+        case .process: return event.peer
+        case .app, .unknownApp, .user:
+            guard let peer = event.peer else { return nil }
+            return AuditEvent.Peer(userID: peer.userID, processID: nil, peerClass: peer.peerClass, app: peer.app)
+        case .publishedSocket, .others: return nil
+        }
+    }
+}
+
+/// Limits the lines of the audit log about failed requests, which hand out nothing: 60 in a minute for each peer, and one line with the
+/// number of those that were omitted. Without it, an app could repeat a request that is refused until the files have no older lines.
+///
+/// The table of peers has a limited size. Peers beyond it share one limit.
+struct FailureLimit: Sendable {
+    /// What is written because of a failed request.
+    struct Decision {
+        /// Whether the event has a line.
+        var isAdmitted = true
+        /// The lines about events that were omitted earlier.
+        var omissions: [AuditEvent] = []
+        /// The minute that has to be ended, with the first event that is omitted in it.
+        var minute: (end: Int64, number: UInt64, peer: LimitedPeer)?
+    }
+
+    private struct Minute {
+        /// Tells the minute from a later one of the same peer.
+        let number: UInt64
+        let start: Int64
+        let peer: AuditEvent.Peer?
+        let socket: String?
+        var count = 0
+
+        /// The line about the events that were omitted; nil if there are none.
+        func omission(at time: Int64) -> AuditEvent? {
+            guard count > FailureLimit.eventsPerMinute else { return nil }
+            return AuditEvent(
+                .omitted, time: time, peer: peer, socket: socket, outcome: AuditEvent.Kind.omitted.rawValue,
+                count: count - FailureLimit.eventsPerMinute)
+        }
+
+        /// Whether the minute is over. The clock may have been set back.
+        func isOver(at time: Int64) -> Bool { abs(time - start) >= FailureLimit.secondsOfMinute }
+    }
+
+    /// The present minute of each peer that has had a failure in it.
+    private var minutes: [LimitedPeer: Minute] = [:]
+    private var lastNumber: UInt64 = 0
+
+    /// The number of peers in the table.
+    var count: Int { minutes.count }
+
+    /// Counts a failed request, and decides whether it has a line.
+    mutating func decide(on event: AuditEvent, of peer: LimitedPeer) -> Decision {
+        var decision = Decision()
+        if let minute = minutes[peer], minute.isOver(at: event.time) { remove(peer, event.time, &decision) }
+        if minutes[peer] == nil, minutes.count >= Self.maximumPeers { removeOver(event.time, &decision) }
+        let peer = minutes[peer] == nil && minutes.count >= Self.maximumPeers ? .others : peer
+        if let minute = minutes[peer], minute.isOver(at: event.time) { remove(peer, event.time, &decision) }
+        var minute = minutes[peer] ?? begin(event, of: peer)
+        minute.count += 1
+        minutes[peer] = minute
+        decision.isAdmitted = minute.count <= Self.eventsPerMinute
+        if minute.count == Self.eventsPerMinute + 1 {
+            let end = Self.secondsOfMinute - abs(event.time - minute.start)
+            decision.minute = (end, minute.number, peer)
+        }
+        return decision
+    }
+
+    /// Ends a minute.
+    ///
+    /// - Returns: the line about the events that were omitted in it; nil if there are none, or if the minute has ended already.
+    mutating func end(_ number: UInt64, of peer: LimitedPeer, at time: Int64) -> AuditEvent? {
+        guard minutes[peer]?.number == number else { return nil }
+        return minutes.removeValue(forKey: peer)?.omission(at: time)
+    }
+
+    /// Ends the present minute of a peer; returns the line about the events that were omitted in it, if there are any.
+    mutating func end(_ peer: LimitedPeer, at time: Int64) -> AuditEvent? {
+        minutes.removeValue(forKey: peer)?.omission(at: time)
+    }
+
+    /// Ends the present minute of every peer; returns the lines about omitted events.
+    mutating func endAll(at time: Int64) -> [AuditEvent] {
+        defer { minutes = [:] }
+        return minutes.values.sorted { $0.number < $1.number }.compactMap { $0.omission(at: time) }
+    }
+
+    private mutating func begin(_ event: AuditEvent, of peer: LimitedPeer) -> Minute {
+        lastNumber += 1
+        let socket: String? = if case .publishedSocket = peer { event.socket } else { nil }
+        return Minute(number: lastNumber, start: event.time, peer: peer.description(in: event), socket: socket)
+    }
+
+    private mutating func remove(_ peer: LimitedPeer, _ time: Int64, _ decision: inout Decision) {
+        if let omission = end(peer, at: time) { decision.omissions.append(omission) }
+    }
+
+    /// Makes room in the table.
+    private mutating func removeOver(_ time: Int64, _ decision: inout Decision) {
+        for (peer, minute) in minutes where minute.isOver(at: time) { remove(peer, time, &decision) }
+    }
+
+    /// The number of failed requests of a peer that have lines of their own in a minute.
+    static let eventsPerMinute = 60
+    /// The number of peers that have a limit of their own at the same time.
+    static let maximumPeers = 64
+    private static let secondsOfMinute: Int64 = 60
+}

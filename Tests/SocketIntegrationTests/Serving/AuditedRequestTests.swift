@@ -1,0 +1,114 @@
+internal import AccessPolicy
+internal import AgentClient
+internal import AgentTestSupport
+internal import AuditLog
+internal import TestSupport
+internal import Testing
+internal import TokenAgent
+internal import TokenModel
+internal import TokenWire
+
+/// What the audit log has of requests through the socket.
+@Suite(.bounded) struct AuditedRequestTests {
+    /// Runs a test of an agent whose audit log has small files, and returns the lines of the log.
+    private func lines(
+        rules: [PolicyRule] = [.everything], _ body: (AgentFixture) async throws -> Void
+    ) async throws -> [AuditLine] {
+        let folder = try TemporaryFolder()
+        let path = folder.file("audit.log")
+        try await AgentFixture.with(
+            rules: rules, adjust: { $0.audit = .file(path: path, limit: 32 << 10) }, body)
+        var reader = try AuditReader(path: path)
+        var lines: [AuditLine] = []
+        while let item = try reader.next() {
+            guard case .line(_, let line) = item else {
+                Issue.record("\(item)")
+                continue
+            }
+            lines.append(line)
+        }
+        return lines
+    }
+
+    /// Sends requests on one connection, a hundred at a time, and returns the codes of their failures.
+    private func failures(_ socketPath: String, _ requests: [some WireRequest]) async throws -> [TokenError.Code?] {
+        let frames = try requests.enumerated().map { try RequestFrame.encode($1, id: UInt64($0 + 1)) }
+        return try await offPool {
+            let peer = try RawPeer(socketPath)
+            return try stride(from: 0, to: frames.count, by: 100).flatMap { start in
+                let batch = frames[start..<min(start + 100, frames.count)]
+                peer.write(Array(batch.joined()))
+                return try batch.map { _ in try peer.reply()?.failure?.code }
+            }
+        }
+    }
+
+    /// Without a limit, the lines about 6,000 failures push the token's line out of the files.
+    @Test func keepsTheLineOfATokenWhenAProcessRepeatsFailingRequests() async throws {
+        let rules = [
+            PolicyRule(requests: .named(["redeem_grant"], includesOwn: false), effect: .deny), .everything,
+        ]
+        let lines = try await lines(rules: rules) { f in
+            let parameters = try f.parameters()
+            let account = try await f.signIn("alice@contoso.com", parameters).account
+            _ = try await f.silent(parameters, account.reference)
+            let grants = try (0..<3000).map {
+                RedeemGrant(
+                    parameters: try f.parameters("app-\($0)"), kind: .refreshToken, grant: Secret("rt"))
+            }
+            #expect(try await failures(f.socketPath, grants).allSatisfy { $0 == .requestDenied })
+            let unknown = (0..<3000).map { CompleteInteractive(sessionID: "session-\($0)") }
+            #expect(try await failures(f.socketPath, unknown).allSatisfy { $0 == .sessionCanceled })
+        }
+        let events = lines.compactMap { $0["event"] }
+        #expect(events.prefix(4) == ["start", "sign_in_begun", "sign_in", "token"], "\(events.prefix(4))")
+        #expect(events.suffix(2) == ["omitted", "stop"])
+        let refusals = lines.filter { $0["event"] == "refusal" }
+        let omitted = try #require(lines.first { $0["event"] == "omitted" })
+        #expect(refusals.count == 60 && omitted["count"] == "2940")
+        #expect(omitted["pid"] == refusals.first?["pid"] && omitted["executable"] == refusals.first?["executable"])
+        #expect(!lines.contains { $0["request"] == "complete_interactive" && $0["outcome"] != "ok" })
+    }
+
+    @Test func recordsTheIDTokensOfLists() async throws {
+        let lines = try await lines { f in
+            for user in ["alice@contoso.com", "bob@contoso.com"] { try await f.signIn(user, f.parameters()) }
+            try await f.signIn("alice@contoso.com", f.parameters("app-2"))
+            let (one, two) = (ClientID("app-1"), ClientID("app-2"))
+            let all = try await f.agent.listAccounts(ListAccounts(clientID: one))
+            #expect(all.count == 2 && all.allSatisfy { $0.homeIDToken != nil })
+            let current = try await f.agent.currentAccount(GetCurrentAccount(clientID: try #require(two)))
+            #expect(current.account?.homeIDToken != nil)
+            // Lists without ID tokens: of all apps, and of an app that has none.
+            #expect(try await f.agent.listAccounts(ListAccounts(clientID: nil)).count == 2)
+            let other = ListAccounts(clientID: ClientID("app-3"), onlySignedIn: false)
+            #expect(try await f.agent.listAccounts(other).count == 2)
+        }
+        let events = lines.filter { $0["event"] == "id_token" }
+        #expect(events.map { $0["request"] } == ["list_accounts", "get_current_account"])
+        #expect(events.map { $0["client_id"] } == ["app-1", "app-2"])
+        #expect(events.map { $0["count"] } == ["2", nil])
+        #expect(events.allSatisfy { $0["pid"] != nil && $0["outcome"] == "ok" })
+        // A list of several accounts names none.
+        let alice = lines.first { $0["event"] == "sign_in" }?["account"]
+        #expect(alice != nil && events.map { $0["account"] } == [nil, alice])
+    }
+
+    @Test func recordsTheIDTokensAtAPublishedSocket() async throws {
+        let lines = try await lines { f in
+            try await f.signIn("alice@contoso.com", f.parameters())
+            try await f.published(label: "build") { client in
+                let list = ListAccounts(clientID: ClientID("app-1"), onlySignedIn: true)
+                for _ in 0..<100 {
+                    let accounts = try await client.listAccounts(list)
+                    #expect(accounts.first?.homeIDToken != nil)
+                }
+            }
+        }
+        let events = lines.filter { $0["event"] == "id_token" }
+        #expect(events.allSatisfy { $0["socket"] == "build" && $0["account"] != nil })
+        // Equal lists share a line.
+        #expect(events.reduce(0) { $0 + (Int($1["count"] ?? "1") ?? 0) } == 100)
+        #expect(events.count < 100)
+    }
+}

@@ -1,0 +1,192 @@
+internal import AccessPolicy
+internal import AgentTestSupport
+internal import AuditLog
+internal import NIOCore
+internal import NIOPosix
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+internal import TokenWire
+
+@testable internal import TokenAgent
+
+/// What the audit log has of requests that fail, and of peers that repeat them.
+@Suite(.bounded) struct AuditTrailTests {
+    private let folder: TemporaryFolder
+    private let clock = TestClock()
+    private let timers = TestTimers()
+    private let writer: AuditWriter
+    private let trail: AuditTrail
+
+    init() throws {
+        folder = try TemporaryFolder()
+        let (clock, timers) = (clock, timers.timers)
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        // Five small files, so that few lines push out the oldest ones.
+        writer = AuditWriter(.file(path: folder.file("audit.log"), limit: 32 << 10))
+        trail = AuditTrail(writer, hasNames: false, now: { clock.now }) {
+            _ = timers.schedule(loop, .seconds($0), $1)
+        }
+    }
+
+    private func caller(_ processID: Int32 = 7, sandbox: PeerIdentity.Sandbox? = nil) -> Caller {
+        let log = LogCollector.Messages().logger()
+        return Caller(
+            identity: PeerIdentity(userID: 1000, processID: processID, sandbox: sandbox),
+            confirmer: Confirmer(askpass: nil, helper: nil), denials: DenialLog(logger: log, now: { 0 }),
+            log: RequestLog(logger: log, processID: processID), audit: trail, published: nil)
+    }
+
+    private func reply<Request: WireRequest>(
+        to request: Request, _ outcome: Result<Request.Reply, TokenError>, from caller: Caller
+    ) {
+        let asked = PolicyRequest(name: RequestFrame.name(of: Request.number) ?? "?", subject: request.subject)
+        trail.replied(to: request, asked, outcome, from: caller)
+    }
+
+    /// Records a silent request of an app that the policy refuses.
+    private func refuse(_ clientID: String, from caller: Caller) throws {
+        var parameters = TokenParameters.sample()
+        parameters.clientID = try #require(ClientID(clientID))
+        let request = AcquireTokenSilent(parameters: parameters, account: AccountReference())
+        reply(to: request, .failure(TokenError(.requestDenied, "no rule")), from: caller)
+    }
+
+    /// Records that a token of an app was handed out.
+    private func handOut(_ clientID: String, to caller: Caller) {
+        trail.record(AuditEvent(.token, time: 0, clientID: clientID), from: caller)
+    }
+
+    /// The lines of the log, which has no finding.
+    private func lines() async throws -> [AuditLine] {
+        await writer.flush()
+        var reader = try AuditReader(path: folder.file("audit.log"))
+        var lines: [AuditLine] = []
+        while let item = try reader.next() {
+            guard case .line(_, let line) = item else {
+                Issue.record("\(item)")
+                continue
+            }
+            lines.append(line)
+        }
+        return lines
+    }
+
+    private func lines(_ event: String) async throws -> [AuditLine] {
+        try await lines().filter { $0["event"] == event }
+    }
+
+    /// The number of events that lines stand for.
+    private func count(_ lines: [AuditLine]) -> Int { lines.reduce(0) { $0 + (Int($1["count"] ?? "1") ?? 0) } }
+
+    /// Sandboxes in which all processes share the limit.
+    private static let sandboxes = [PeerIdentity.Sandbox(app: "flatpak:org.contoso.Notes"), .init(app: nil)]
+
+    /// 300,000 bytes of lines would not fit into the files.
+    @Test(arguments: sandboxes)
+    func keepsEarlierLinesWhenASandboxedAppRepeatsRefusedRequests(sandbox: PeerIdentity.Sandbox) async throws {
+        handOut("app-1", to: caller(1, sandbox: sandbox))
+        for number in 0..<5000 { try refuse("app-\(number)", from: caller(Int32(number % 500), sandbox: sandbox)) }
+        handOut("app-2", to: caller(8))
+        #expect(try await lines("token").compactMap { $0["client_id"] } == ["app-1", "app-2"])
+        #expect(try await lines("refusal").count == FailureLimit.eventsPerMinute)
+        #expect(try await lines("lost").isEmpty)
+        // The number of the others is written at the end of the minute, also if the app sends nothing more.
+        clock.advance(by: 60)
+        try await timers.advance(by: 60)
+        let omitted = try await lines("omitted")
+        #expect(omitted.count == 1 && count(omitted) == 5000 - FailureLimit.eventsPerMinute)
+        #expect(omitted.first?["app"] == sandbox.app && omitted.first?["class"] == "sandboxed")
+        #expect(omitted.first?["pid"] == nil)
+        #expect(try await lines("token").count == 2)
+    }
+
+    /// The policy lets a sandboxed app wait for a sign-in with any session ID.
+    @Test func writesNoLineForASignInThatDoesNotExist() async throws {
+        let app = caller(sandbox: Self.sandboxes[0])
+        handOut("app-1", to: app)
+        for number in 0..<5000 {
+            let unknown = SignInSessions.unknown.withReason
+            reply(to: CompleteInteractive(sessionID: "session-\(number)"), .failure(unknown), from: app)
+            reply(to: CompleteDeviceCode(sessionID: "session-\(number)"), .failure(unknown), from: app)
+        }
+        #expect(try await lines().compactMap { $0["event"] } == ["token"])
+        // A sign-in of the app that was cancelled has a line.
+        let cancelled = TokenError(.sessionCanceled, "the sign-in was cancelled")
+        reply(to: CompleteInteractive(sessionID: "session"), .failure(cancelled), from: app)
+        #expect(try await lines("sign_in").first?["outcome"] == "sessionCanceled")
+    }
+
+    @Test func knowsTheAppOfASignInForWhichASecondCallHasWaited() async throws {
+        let begun = BeginInteractive.Reply(
+            sessionID: "session", authorizationURL: "https://a.example", redirectURI: "http://localhost",
+            expiresIn: 600)
+        reply(to: BeginInteractive(parameters: .sample()), .success(begun), from: caller())
+        for code in [TokenError.Code.interactionInProgress, .timedOut, .timedOut] {
+            let request = CompleteInteractive(sessionID: begun.sessionID)
+            reply(to: request, .failure(TokenError(code, "failed")), from: caller())
+        }
+        #expect(try await lines("sign_in").map { $0["client_id"] } == ["app", "app", nil])
+    }
+
+    @Test func limitsEachPeerByItself() async throws {
+        for number in 0..<100 { try refuse("app-\(number)", from: caller(1)) }
+        for number in 0..<50 { try refuse("app-\(number)", from: caller(2)) }
+        let refusals = try await lines("refusal")
+        #expect(refusals.count { $0["pid"] == "1" } == FailureLimit.eventsPerMinute)
+        #expect(refusals.count { $0["pid"] == "2" } == 50)
+        // The number is written before the first failure of the next minute if the timer is late.
+        clock.advance(by: 60)
+        try refuse("app-1", from: caller(1))
+        #expect(try await lines().suffix(2).map { $0["event"] } == ["omitted", "refusal"])
+        #expect(count(try await lines("omitted")) == 40)
+        // A timer of an earlier minute changes nothing.
+        try await timers.advance(by: 60)
+        #expect(try await lines("omitted").count == 1)
+    }
+
+    /// A process may start others without end; the table of peers has a limited size, and no failure is lost.
+    @Test func countsTheFailuresOfManyProcesses() async throws {
+        for number in 0..<2000 { try refuse("app-1", from: caller(Int32(number))) }
+        await trail.stopped()
+        let lines = try await lines()
+        #expect(lines.count <= FailureLimit.maximumPeers + FailureLimit.eventsPerMinute + 2)
+        #expect(count(lines.filter { $0["event"] != "stop" }) == 2000)
+        #expect(lines.last?["event"] == "stop")
+
+        var limit = FailureLimit()
+        for number in 0..<2000 {
+            _ = limit.decide(on: AuditEvent(.refusal, time: 0), of: .process(Int32(number), startTime: nil))
+        }
+        #expect(limit.count <= FailureLimit.maximumPeers + 1)
+        _ = limit.decide(on: AuditEvent(.refusal, time: 60), of: .process(1, startTime: nil))
+        #expect(limit.count <= 2, "peers whose minute is over make room")
+    }
+
+    @Test func countsFailuresOfEveryKind() async throws {
+        for number in 0..<50 {
+            reply(to: Unlock(passphrase: Secret("wrong")), .failure(TokenError(.storeUnavailable, "")), from: caller())
+            try refuse("app-\(number)", from: caller())
+        }
+        await trail.stopped()
+        let lines = try await lines()
+        #expect(count(lines.filter { $0["event"] != "omitted" && $0["event"] != "stop" }) == 60)
+        #expect(count(lines.filter { $0["event"] == "omitted" }) == 40)
+    }
+
+    /// A failed sign-in of another account than the requested one has handed out its token.
+    @Test func countsEachTokenThatIsPartOfAnError() async throws {
+        let account = Account(
+            homeAccountID: nil, username: "alice@contoso.com", environment: "login.example", source: .msal)
+        for _ in 0..<100 {
+            var details = TokenError.Details()
+            details.partialResult = TokenResult(
+                accessToken: Secret("at"), tokenType: "Bearer", expiresOn: 0, scopes: ["User.Read"], idToken: nil,
+                account: account, tenantProfile: nil, authority: "https://login.example/common",
+                correlationID: CorrelationID(), isFromCache: false)
+            let error = TokenError(.mismatchedAccount, "another account", details: details)
+            reply(to: CompleteInteractive(sessionID: "session"), .failure(error), from: caller())
+        }
+        #expect(count(try await lines("sign_in")) == 100)
+    }
+}

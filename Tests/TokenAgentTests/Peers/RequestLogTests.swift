@@ -1,0 +1,75 @@
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+internal import TokenWire
+
+@testable internal import TokenAgent
+
+/// Which replies the agent's log has at its usual level.
+@Suite(.bounded) struct RequestLogTests {
+    private let messages = LogCollector.Messages()
+    private let denials: DenialLog
+    private let log: RequestLog
+
+    init() {
+        let clock = TestClock()
+        denials = DenialLog(logger: messages.logger(), now: { clock.now })
+        log = RequestLog(logger: messages.logger(), processID: 7)
+    }
+
+    private func reply<Request: WireRequest>(to request: Request, _ outcome: Result<Request.Reply, TokenError>) {
+        log.replied(to: request, id: 1, outcome, limitedBy: denials)
+    }
+
+    private var logged: [String] { messages.all }
+
+    private static let result = TokenResult(
+        accessToken: Secret("secret-1"), tokenType: "Bearer", expiresOn: 0, scopes: ["User.Read"], idToken: "secret-2",
+        account: Account(
+            homeAccountID: nil, username: "alice@contoso.com", environment: "login.example", source: .msal),
+        tenantProfile: nil, authority: "https://login.example/common", correlationID: CorrelationID(),
+        isFromCache: false)
+
+    @Test func namesSignInsSignOutsAndGrantsWithoutUsersAndTokens() throws {
+        let alice = AccountReference(username: "alice@contoso.com")
+        reply(to: CompleteInteractive(sessionID: "secret-3"), .success(Self.result))
+        reply(to: CompleteDeviceCode(sessionID: "secret-4"), .success(Self.result))
+        reply(
+            to: RedeemGrant(
+                parameters: .sample(), kind: .refreshToken, grant: Secret("secret-5"), account: alice),
+            .success(Self.result))
+        reply(to: RemoveAccount(clientID: .sample, account: alice), .success(RemoveAccount.Reply(removed: true)))
+        for (message, request) in zip(
+            logged, ["complete_interactive", "complete_device_code", "redeem_grant", "remove_account"])
+        {
+            #expect(message.hasPrefix("notice replied"), "\(message)")
+            #expect(message.contains(request) && message.contains("7"), "\(message)")
+        }
+        #expect(logged.count == 4)
+        #expect(logged.suffix(2).allSatisfy { $0.contains("\"client_id\": app") }, "\(logged)")
+        for message in logged { #expect(!message.contains("secret") && !message.contains("alice"), "\(message)") }
+    }
+
+    /// A request for tokens, a sign-out of nobody and a sign-in that does not exist are no security events.
+    @Test func leavesOutWhatChangesNothing() {
+        reply(to: AcquireTokenSilent.sample("alice"), .success(Self.result))
+        reply(to: AcquireTokenSilent.sample("alice"), .failure(TokenError(.networkUnavailable, "no route")))
+        reply(to: CompleteInteractive(sessionID: "session"), .failure(SignInSessions.unknown.withReason))
+        reply(
+            to: RemoveAccount(clientID: .sample, account: AccountReference()),
+            .success(RemoveAccount.Reply(removed: false)))
+        reply(to: Unlock(passphrase: Secret("wrong")), .failure(TokenError(.requestDenied, "has its own message")))
+        #expect(logged.isEmpty, "\(logged)")
+    }
+
+    /// An app that repeats a request that fails must not fill the disk.
+    @Test func limitsTheMessagesAboutFailures() {
+        for _ in 0..<1000 {
+            reply(to: CompleteInteractive(sessionID: "session"), .failure(TokenError(.timedOut, "too late")))
+        }
+        #expect(logged.count == DenialLog.limit)
+        #expect(logged.first?.contains("timedOut") == true)
+        reply(to: CompleteInteractive(sessionID: "session"), .success(Self.result))
+        #expect(logged.count == DenialLog.limit + 1, "what has happened is always in the log")
+    }
+}
