@@ -30,8 +30,8 @@ package final class TokenEndpointClient: Sendable {
     ///
     /// The grant is not sent again once it may have reached the token endpoint, whatever the response.
     /// - Parameter delivery: tells afterwards whether the grant may have reached the token endpoint.
-    /// - Throws: `interactionRequired` (-51115), without sending the request, if the host of the token endpoint is not
-    ///   among `allowedEnvironments`; the code of the OAuth error; `unhandledHTTPResponse` (-51500) for a status other than
+    /// - Throws: `interactionRequired` (-51115), without sending the request, if the token endpoint is not among
+    ///   `allowedEndpoints`; the code of the OAuth error; `unhandledHTTPResponse` (-51500) for a status other than
     ///   200, 400 and 401; `serverInvalidResponse` (-51401) if the response is not valid.
     package func redeem(
         _ request: TokenRequest, _ delivery: DeliveryTracker? = nil
@@ -40,7 +40,7 @@ package final class TokenEndpointClient: Sendable {
             let form = try request.form()
             let endpoints = try await endpoints(
                 of: request.authority, version: request.version, correlationID: request.correlationID)
-            let host = try request.requireAllowedEnvironment(of: endpoints.token)
+            let endpoint = try request.requireAllowedEndpoint(endpoints.token)
             let now = now
             return try await transport.send(
                 HTTPRequest(
@@ -49,7 +49,7 @@ package final class TokenEndpointClient: Sendable {
             ) { (response) throws(TokenError) in
                 var tokens = try IssuedTokens(
                     response, to: request, issuer: endpoints.issuer?.identifier, now: now())
-                tokens.endpoint = host
+                tokens.endpoint = endpoint
                 return tokens
             }
         }

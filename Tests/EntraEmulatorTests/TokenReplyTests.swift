@@ -123,6 +123,10 @@ internal import Testing
             #expect(reply["client_info"] == nil)
             let claims = reply.claims("id_token")
             #expect(claims["iss"] == .string("\(emulator.url)/adfs"))
+            let document = try await HTTP.get("\(emulator.url)/adfs/.well-known/openid-configuration")
+            #expect(document["issuer"] == claims["iss"])
+            #expect(document["access_token_issuer"] == reply.claims("access_token")["iss"])
+            #expect(document.text("access_token_issuer")?.hasSuffix("/adfs/services/trust") == true)
             #expect(claims["upn"] == "user@contoso.example")
             #expect(claims["oid"] == nil)
         }
@@ -145,6 +149,8 @@ internal import Testing
             let app = App(emulator: emulator, authority: "adfs", isV1: true)
             let reply = try await app.signIn()
             for field in ["id_token", "resource", "scope", "client_info"] { #expect(reply[field] == nil) }
+            let document = try await HTTP.get("\(emulator.url)/adfs/.well-known/openid-configuration")
+            #expect(document.status == 404)
             let token = reply.text("refresh_token")
             let other = try await app.redeem(refreshToken: token, ["resource": "https://other.example"])
             #expect(other["error"] == "invalid_grant")

@@ -140,7 +140,7 @@ extension Parts {
     fileprivate func hostsOfARequest(at url: String) throws -> Set<String>? {
         let parameters = TokenParameters.sample(authority: try Authority(url))
         return core.authorities.tokenRequest(.refreshToken(Secret("rt")), at: parameters.authority, parameters)
-            .allowedEnvironments
+            .allowedEndpoints
     }
 }
 

@@ -14,6 +14,15 @@ internal import TokenModel
         ("https://login.contoso.example/common", .entra, "login.contoso.example", "login.contoso.example"),
         ("https://contoso.b2clogin.com/contoso/b2c_1_x", .b2c, "contoso.b2clogin.com", "contoso.b2clogin.com"),
         ("https://contoso.ciamlogin.com/contoso", .ciam, "contoso.ciamlogin.com", "contoso.ciamlogin.com"),
+        (
+            "https://login.contoso.com/Contoso/B2C_1_x", .b2c, "login.contoso.com",
+            "login.contoso.com/contoso/b2c_1_x/oauth2/v2.0/token"
+        ),
+        (
+            "https://login.contoso.com/contoso", .ciam, "login.contoso.com",
+            "login.contoso.com/contoso/oauth2/v2.0/token"
+        ),
+        ("https://login.contoso.com", .ciam, "login.contoso.com", "login.contoso.com/oauth2/v2.0/token"),
         ("https://fs.contoso.example/adfs", .adfs, "fs.contoso.example/adfs", "fs.contoso.example"),
         ("https://id.example/realms/a", .openID, "id.example/realms/a", "id.example"),
         ("https://id.example:8443", .openID, "id.example:8443", "id.example:8443"),
@@ -30,11 +39,11 @@ internal import TokenModel
     @Test func bindsAnOpenIDProvidersTokenToTheEndpointThatIssuedIt() throws {
         var builder = CacheBuilder()
         let parameters = try Self.parameters("https://accounts.google.com", .openID)
-        try builder.save(Self.tokens("first", endpoint: "oauth2.googleapis.com"), from: .signIn, parameters)
+        try builder.save(Self.tokens("first", "https://oauth2.googleapis.com/token"), from: .signIn, parameters)
         #expect(builder.bindings.map(\.endpoint) == ["oauth2.googleapis.com"])
         // A redemption does not move it, wherever the response came from.
         let token = try #require(builder.refreshTokens.first)
-        try builder.save(Self.tokens("second", endpoint: "evil.example"), from: .redemption(token), parameters)
+        try builder.save(Self.tokens("second", "https://evil.example/token"), from: .redemption(token), parameters)
         #expect(builder.refreshTokens.map { $0.secret.reveal() } == ["second"])
         #expect(builder.bindings.map(\.endpoint) == ["oauth2.googleapis.com"])
     }
@@ -61,6 +70,36 @@ internal import TokenModel
         let foreign = try Self.parameters(attacker, .openID)
         #expect(builder.decide(foreign, account, force: true).candidates == nil)
         #expect(builder.decide(foreign, AccountReference(), force: true).candidates == nil)
+    }
+
+    /// At a domain of their organisation, B2C and External ID have one issuer for every path: the token endpoint's path tells them
+    /// from what else is published there.
+    @Test(arguments: [Authority.Kind.b2c, .ciam]) func bindsATokenOfACustomDomainToThePathOfItsEndpoint(
+        kind: Authority.Kind
+    ) throws {
+        var builder = CacheBuilder()
+        let parameters = try Self.parameters("https://login.contoso.com/Contoso/B2C_1_x", kind)
+        let endpoint = "https://login.contoso.com/tfp/Contoso/B2C_1_x/oauth2/v2.0/token"
+        try builder.save(Self.tokens("rt", endpoint), from: .signIn, parameters)
+        let token = try #require(builder.refreshTokens.first)
+        #expect(token.binding?.endpoint == String(endpoint.dropFirst("https://".count)).lowercased())
+        #expect(token.binding?.endpoints(of: token.account).allSatisfy { $0.hasSuffix("/oauth2/v2.0/token") } == true)
+    }
+
+    /// A request after the sign-in names the tenant by its ID.
+    @Test(
+        arguments: [
+            (.b2c, "d.contoso.com/tfp/contoso/p/oauth2/v2.0/token", "d.contoso.com/tfp/tid/p/oauth2/v2.0/token"),
+            (.b2c, "d.contoso.com/contoso/p/oauth2/v2.0/token", "d.contoso.com/tid/p/oauth2/v2.0/token"),
+            (.ciam, "d.contoso.com/contoso/oauth2/v2.0/token", "d.contoso.com/tid/oauth2/v2.0/token"),
+            (.ciam, "contoso.ciamlogin.com", nil), (.adfs, "fs.contoso.com", nil), (.openID, "id.contoso.com", nil),
+        ] as [(Authority.Kind, String, String?)])
+    func allowsTheEndpointOfTheTenantsIDToo(kind: Authority.Kind, endpoint: String, other: String?) throws {
+        let identifier = try #require(HomeAccountID(uid: "uid", utid: "TID"))
+        let issuer = Issuer(endpoint)
+        let binding = TokenBinding(kind: kind, issuer: issuer, endpoint: endpoint)
+        let account = AccountKey(issuer: issuer, identity: .home(identifier))
+        #expect(binding.endpoints(of: account) == Set([endpoint, other].compactMap(\.self)))
     }
 
     @Test(arguments: Authority.Kind.allCases, Authority.Kind.allCases)
@@ -109,6 +148,55 @@ internal import TokenModel
 
     // MARK: - Tokens that another library, or an earlier version, saved
 
+    /// Earlier versions bound the tokens of a custom domain to its host. The app's authorities tell the path, if there is one.
+    @Test(arguments: [Authority.Kind.b2c, .ciam]) func completesABindingWithoutAPathFromTheAppsAuthority(
+        kind: Authority.Kind
+    ) throws {
+        var builder = CacheBuilder()
+        let parameters = try Self.parameters("https://login.contoso.com/contoso", kind)
+        let account = try builder.signIn("alice", parameters).account.reference
+        let token = try #require(builder.refreshTokens.first)
+        let earlier = try Self.withoutPath(token)
+        #expect(earlier.binding == nil)
+        builder.cache.load(.refreshToken(earlier), in: .standard)
+        #expect(builder.decide(parameters, account, force: true).needsInteraction)
+        let credentials = builder.cache.partition(.standard)[token.account]
+        #expect(credentials.derivedBinding(of: earlier, builder.cache.clouds) == token.binding)
+        var completed = earlier
+        completed.binding = token.binding
+        #expect(completed == token)
+    }
+
+    @Test func completesNoBindingOfAnAppWithTwoAuthoritiesAtTheHost() throws {
+        var builder = CacheBuilder()
+        for path in ["contoso", "~mallory"] {
+            try builder.signIn("alice", Self.parameters("https://login.contoso.com/\(path)", .ciam))
+        }
+        let token = try Self.withoutPath(#require(builder.refreshTokens.first))
+        var credentials = builder.cache.partition(.standard)[token.account]
+        #expect(credentials.derivedBinding(of: token, builder.cache.clouds) == nil)
+        credentials.metadata = [:]
+        #expect(credentials.derivedBinding(of: token, builder.cache.clouds) == nil)
+    }
+
+    /// The record as an earlier version stored it, read from the store.
+    private static func withoutPath(_ token: RefreshTokenRecord) throws -> RefreshTokenRecord {
+        let binding = try #require(token.binding)
+        let earlier = RefreshTokenRecord(
+            account: token.account, environment: token.environment, clientID: token.clientID, familyID: nil,
+            secret: token.secret, restriction: token.restriction,
+            binding: TokenBinding(kind: binding.kind, issuer: binding.issuer, endpoint: binding.environment),
+            obtainedOn: token.obtainedOn)
+        let stored = CacheRecord.refreshToken(earlier).stored(in: .standard)
+        guard case .asStored(.refreshToken(let read)) = CacheRecord.load(stored, in: .standard) else {
+            throw TokenError(.internalError, "the record is not the one of an earlier version")
+        }
+        // What is known of the binding stays in the store until it is complete.
+        #expect(CacheRecord(CacheRecord.refreshToken(read).stored(in: .standard)) == .refreshToken(read))
+        #expect(read.outdatedBinding?.endpoint == binding.environment)
+        return read
+    }
+
     @Test(arguments: [
         ("https://login.windows.net/common", Authority.Kind.entra),
         ("https://login.contoso.example/common", .entra),
@@ -151,10 +239,11 @@ internal import TokenModel
         return parameters
     }
 
-    private static func tokens(_ refreshToken: String, endpoint: String) -> IssuedTokens {
-        IssuedTokens(
+    private static func tokens(_ refreshToken: String, _ endpoint: String) throws -> IssuedTokens {
+        try IssuedTokens(
             accessToken: Secret("at"), refreshToken: Secret(refreshToken),
-            idToken: CacheBuilder.idToken(["sub": "sub-alice", "preferred_username": "alice"]), endpoint: endpoint)
+            idToken: CacheBuilder.idToken(["sub": "sub-alice", "preferred_username": "alice"]),
+            endpoint: URLParts(endpoint))
     }
 }
 

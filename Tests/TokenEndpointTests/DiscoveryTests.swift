@@ -96,6 +96,27 @@ internal import TokenModel
         }
     }
 
+    /// AD FS of Windows Server 2016 names two issuers, and may be reached by another host name than the one in them.
+    @Test(arguments: ["https://fs.contoso.com/adfs", nil]) func readsTheIssuerOfADFS(issuer: String?) throws {
+        let named = issuer.map {
+            #","issuer":"\#($0)","access_token_issuer":"http://fs.contoso.com/adfs/services/trust""#
+        }
+        let document = #"{"token_endpoint":"https://x/t","authorization_endpoint":"https://x/a"\#(named ?? "")}"#
+        let response = HTTPResponse(endpoint: "x", status: 200, body: Secret(document))
+        let authority = try Authority("https://sts.contoso.com/adfs")
+        let endpoints = try Endpoints(response, of: authority, version: .v1)
+        #expect(endpoints.issuer?.identifier == issuer)
+        // AD FS sends no `iss` with its authorization responses.
+        #expect(endpoints.issuer?.admits(nil) ?? true)
+    }
+
+    /// Windows Server 2012 R2 has no discovery document.
+    @Test func knowsNoIssuerOfADFSWithoutADocument() throws {
+        let response = HTTPResponse(endpoint: "x", status: 404, body: Secret("Not Found"))
+        let authority = try Authority("https://fs.contoso.com/adfs")
+        #expect(try Endpoints(response, of: authority, version: .v1).issuer == nil)
+    }
+
     @Test(arguments: ["http://evil.example/token", "ftp://localhost/token", "token", "https://me@host/token"])
     func refusesADocumentWithAnEndpointWithoutTLS(token: String) async throws {
         let document = #"{"token_endpoint":"\#(token)","authorization_endpoint":"https://x/a"}"#

@@ -249,11 +249,11 @@ internal import TokenModel
     @Test func sendsNothingToATokenEndpointOutsideTheAllowedCloud() async throws {
         try await EndpointFixture.with(EndpointFixture.token(.json(Answers.minimal))) { fixture in
             let error = try await fixture.failure(
-                .sample(fixture.authority, allowedEnvironments: ["login.microsoftonline.com"]))
+                .sample(fixture.authority, allowedEndpoints: ["login.microsoftonline.com"]))
             #expect(error.code == .interactionRequired)
             #expect(fixture.redeemed.isEmpty)
             _ = try await fixture.endpoint.redeem(
-                .sample(fixture.authority, allowedEnvironments: [fixture.authority.environment]))
+                .sample(fixture.authority, allowedEndpoints: [fixture.authority.environment]))
             #expect(fixture.redeemed.count == 1)
         }
     }

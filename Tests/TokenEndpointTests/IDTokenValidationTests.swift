@@ -139,6 +139,23 @@ internal import TokenModel
         if let part = row.defect { #expect(defect?.contains(part) == true, "\(defect ?? "")") }
     }
 
+    /// The ID tokens of an AD FS have the issuer of its discovery document, which names `access_token_issuer` besides.
+    @Test(
+        arguments: [
+            ("https://fs.contoso.com/adfs", "https://fs.contoso.com/adfs", true),
+            ("https://sts.contoso.com/adfs", "https://sts.contoso.com/adfs", true),
+            ("https://fs.contoso.com/adfs", "http://fs.contoso.com/adfs/services/trust", false),
+            ("https://fs.contoso.com/adfs", "https://fs.contoso.com/adfs/", false),
+            ("https://fs.contoso.com/adfs", "https://evil.example/adfs", false),
+            ("https://fs.contoso.com/adfs", nil, false), (nil, "https://evil.example/adfs", true), (nil, nil, true),
+        ] as [(String?, String?, Bool)])
+    func comparesTheIssuerOfADFSWithThatOfTheDocument(document: String?, named: String?, isValid: Bool) throws {
+        let token = Self.token(["iss": named.map { "\"\($0)\"" } ?? ""])
+        let defect = try Self.defect(token, of: Authority("https://fs.contoso.com/adfs"), issuer: document)
+        #expect((defect == nil) == isValid)
+        #expect(isValid || defect == "of another issuer")
+    }
+
     @Test(arguments: microsoft) func comparesTheTenantWithTheIssuer(url: String) throws {
         let claims = ["iss": #""https://sts.windows.net/t2/""#, "tid": #""t1""#]
         let authority = try Authority(url)

@@ -115,6 +115,16 @@ internal import TokenModel
         #expect(try Authority("https://id.example.com", kind: .openID).url == "https://id.example.com")
     }
 
+    /// Other paths of the host may belong to anybody, and would get the refresh tokens of the farm.
+    @Test(arguments: ["~mallory", "common", "adfsx", "adfs%2f", "x/adfs", ""]) func refusesAnADFSAtAnotherPath(
+        path: String
+    ) throws {
+        let error = #expect(throws: TokenError.self) { try Authority("https://fs.contoso.com/\(path)", kind: .adfs) }
+        #expect(error?.code == .invalidDeveloperParameter)
+        #expect(error?.message.contains("write https://<host>/adfs") == true)
+        #expect(try Authority("https://fs.contoso.com/ADFS/ls", kind: .adfs).url == "https://fs.contoso.com/adfs")
+    }
+
     @Test func namesEnvironmentAndRealm() throws {
         let authority = try Authority("https://login.example.com:8443/Contoso/")
         #expect(authority.environment == "login.example.com:8443")

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import NIOHTTP1
 
 /// The discovery endpoints: instance discovery, OpenID configuration and signing keys.
 struct DiscoveryRoute: Sendable {
@@ -30,9 +31,12 @@ struct DiscoveryRoute: Sendable {
             ] as JSON)
     }
 
-    /// `GET …/.well-known/openid-configuration`
+    /// `GET …/.well-known/openid-configuration`. AD FS of Windows Server 2012 R2 has none.
     func openIDConfiguration(_ request: EmulatorRequest) throws -> Response {
         let authority = request.authority
+        if authority.kind == .adfs, state.update({ $0.settings.adfs.level }) == .windows2012R2 {
+            return .text("Not Found\n", type: "text/plain", status: .notFound)
+        }
         let isV2 = request.address.version == .v2
         let root = "\(request.baseURL)/\(authority.path)"
         let isOpenID = authority.kind == .openID
@@ -50,6 +54,7 @@ struct DiscoveryRoute: Sendable {
         let configuration: JSON =
             [
                 "issuer": .string(mint.issuer(tenantID: tenantID)),
+                "access_token_issuer": authority.kind == .adfs ? .string(mint.accessTokenIssuer(tenantID)) : .null,
                 "authorization_endpoint": "\(oauth)/authorize",
                 "pushed_authorization_request_endpoint": pushed == .unsupported ? .null : "\(oauth)/par",
                 "require_pushed_authorization_requests": pushed == .required ? .bool(true) : .null,

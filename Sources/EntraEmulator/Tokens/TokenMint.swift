@@ -9,7 +9,7 @@ struct TokenMint: Sendable {
     let version: ProtocolVersion
     let settings: EmulatorSettings
 
-    /// The `iss` of tokens for this tenant.
+    /// The `iss` of ID tokens for this tenant.
     func issuer(tenantID: String) -> String {
         switch (authority.kind, version) {
         case (.adfs, _): "\(baseURL)/adfs"
@@ -20,10 +20,19 @@ struct TokenMint: Sendable {
         }
     }
 
+    /// The `iss` of access tokens for this tenant. AD FS names its federation service there, by an `http` URL.
+    func accessTokenIssuer(_ tenantID: String) -> String {
+        guard authority.kind == .adfs, let start = baseURL.range(of: "://")?.upperBound else {
+            return issuer(tenantID: tenantID)
+        }
+        return "http://\(baseURL[start...])/adfs/services/trust"
+    }
+
     func accessToken(_ descriptor: TokenDescriptor) throws -> String {
         let granted = ScopeRules.granted(descriptor.scopes, declined: settings.declinedScopes)
         let resource = ScopeRules.resources(of: granted, of: descriptor.clientID).first ?? ScopeRules.graph
         var claims = commonClaims(descriptor)
+        claims["iss"] = .string(accessTokenIssuer(descriptor.tenantID))
         claims["aud"] = .string(version == .v1 ? descriptor.resource ?? TokenReply.defaultResource : resource)
         claims["scp"] = .string(
             version == .v1 ? "user_impersonation" : ScopeRules.permissions(granted).joined(separator: " "))

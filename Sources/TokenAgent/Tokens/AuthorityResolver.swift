@@ -124,22 +124,23 @@ final class AuthorityResolver {
     }
 
     /// The request that redeems a refresh token at a resolved authority; nil if the token is not bound to that authority. It is
-    /// sent to the token endpoint's host that has issued the token, and to no other.
+    /// sent to the token endpoint that has issued the token, as its binding names it, and to no other.
     func tokenRequest(
         redeeming token: RefreshTokenRecord, at authority: Authority, _ parameters: TokenParameters
     ) -> TokenRequest? {
         guard let binding = token.binding, memory.cache.clouds.isBound(binding, to: authority) else { return nil }
-        return tokenRequest(.refreshToken(token.secret), at: authority, parameters, [binding.endpoint])
+        return tokenRequest(
+            .refreshToken(token.secret), at: authority, parameters, binding.endpoints(of: token.account))
     }
 
     private func tokenRequest(
-        _ grant: Grant, at authority: Authority, _ parameters: TokenParameters, _ hosts: Set<String>?
+        _ grant: Grant, at authority: Authority, _ parameters: TokenParameters, _ endpoints: Set<String>?
     ) -> TokenRequest {
         TokenRequest(
             grant: grant, clientID: parameters.clientID, authority: authority, version: parameters.version,
             scopes: parameters.scopes, claims: parameters.mergedClaims, redirectURI: parameters.redirectURI,
             extraParameters: parameters.extraParameters, correlationID: parameters.correlationID,
-            allowedEnvironments: hosts)
+            allowedEndpoints: endpoints)
     }
 
     /// Learns the host names of the authority's cloud from instance discovery.

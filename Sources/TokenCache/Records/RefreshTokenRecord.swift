@@ -13,7 +13,10 @@ package struct RefreshTokenRecord: Sendable, Equatable {
     /// The realm and resource that the token is restricted to; nil for a token that serves every resource.
     package var restriction: Restriction?
     /// Where the token was issued; nil if that is not certain, and then the token is never sent.
-    package var binding: TokenBinding?
+    package var binding: TokenBinding? { didSet { if binding != nil { outdatedBinding = nil } } }
+    /// A binding that an earlier version saved and that names too little; the token is not sent until `binding` is derived. Nil
+    /// for any other token.
+    package private(set) var outdatedBinding: TokenBinding?
     /// The time at which the token was obtained, in seconds since 1970; nil if unknown.
     package var obtainedOn: Int64?
     /// Fields this version does not know, as JSON; preserved for export. Nil for a record that the agent made.
@@ -44,7 +47,8 @@ package struct RefreshTokenRecord: Sendable, Equatable {
         self.familyID = familyID
         self.secret = secret
         self.restriction = restriction
-        self.binding = binding
+        self.binding = binding?.isComplete == true ? binding : nil
+        outdatedBinding = binding?.isComplete == false ? binding : nil
         self.obtainedOn = obtainedOn
         self.unknownFields = unknownFields
     }
@@ -118,7 +122,7 @@ extension RefreshTokenRecord {
         stored.familyID = familyID?.text
         stored.realm = restriction?.realm
         stored.target = restriction?.scopes.target
-        stored.binding = binding
+        stored.binding = binding ?? outdatedBinding
         stored.lastModificationTime = obtainedOn.map { String($0) }
         stored.unknownFields = unknownFields
         stored.replaced = replaced.isEmpty ? nil : replaced

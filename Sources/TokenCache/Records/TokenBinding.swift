@@ -9,7 +9,8 @@ package struct TokenBinding: Sendable, Hashable {
     package var kind: Authority.Kind
     /// The identity provider.
     package var issuer: Issuer
-    /// The host of the token endpoint, with the port unless it is 443.
+    /// The host of the token endpoint, with the port unless it is 443. If the binding needs a path, the path follows in lower case:
+    /// `login.contoso.com/tenant/oauth2/v2.0/token`.
     package var endpoint: String
 
     package init(kind: Authority.Kind, issuer: Issuer, endpoint: String) {
@@ -17,12 +18,46 @@ package struct TokenBinding: Sendable, Hashable {
         self.issuer = issuer
         self.endpoint = endpoint
     }
+
+    /// Whether the binding names everything that it has to name. Those that earlier versions saved may lack the path.
+    package var isComplete: Bool { !needsPath || endpoint.contains("/") }
+
+    /// Whether the host of the token endpoint does not suffice. The issuer of a B2C policy and of External ID is a host. At a
+    /// domain of the organisation, other paths of that host may belong to anybody.
+    fileprivate var needsPath: Bool {
+        switch kind {
+        case .b2c, .ciam: !CloudDirectory.isMicrosofts(environment)
+        // Entra's tenants share a host, AD FS has one path, and the issuer of an OpenID provider has its path.
+        case .entra, .adfs, .openID: false
+        }
+    }
+
+    /// The host in `endpoint`, with the port unless it is 443.
+    package var environment: String { endpoint.split(separator: "/").first.map(String.init) ?? endpoint }
+
+    /// The token endpoints that an account's refresh token may be sent to: the one that issued it, and the same with the ID of
+    /// the account's tenant instead of the tenant's name, which is how a request after the sign-in names it.
+    package func endpoints(of account: AccountKey) -> Set<String> {
+        var segments = endpoint.split(separator: "/").map(String.init)
+        let tenant = kind == .b2c && segments.dropFirst().first == "tfp" ? 2 : 1
+        guard needsPath, segments.indices.contains(tenant), let tenantID = account.homeAccountID?.tenantID else {
+            return [endpoint]
+        }
+        segments[tenant] = tenantID
+        return [endpoint, segments.joined(separator: "/").lowercased()]
+    }
 }
 
 extension CloudDirectory {
+    /// Whether every path of a host is Microsoft's.
+    static func isMicrosofts(_ environment: String) -> Bool {
+        let host = URLParts.host(ofEnvironment: environment)
+        return isBuiltIn(environment) || host.hasSuffix(".ciamlogin.com") || host.hasSuffix(".b2clogin.com")
+    }
+
     /// Whether an authority is of the kind, and the identity provider, that a binding names.
     package func isBound(_ binding: TokenBinding, to authority: Authority) -> Bool {
-        guard binding.kind == authority.kind else { return false }
+        guard binding.kind == authority.kind, binding.isComplete else { return false }
         let issuer = issuer(of: authority)
         if binding.issuer == issuer { return true }
         // The user may have signed in before Microsoft's cloud had named all hosts of this one.
@@ -36,12 +71,16 @@ extension CloudDirectory {
         return authority.withEnvironment(cloud(of: authority.environment).preferredNetwork)
     }
 
-    /// The binding of a refresh token that an authority issues, if the authority's token endpoint is at `endpoint`; by default at
-    /// the authority's own host.
-    package func binding(to authority: Authority, endpoint: String? = nil) -> TokenBinding {
-        TokenBinding(
-            kind: authority.kind, issuer: issuer(of: authority),
-            endpoint: endpoint ?? networkAuthority(of: authority).environment)
+    /// The binding of a refresh token that an authority issues, if the authority's token endpoint is `endpoint`; by default the one
+    /// of Entra's convention at the authority's own host.
+    package func binding(to authority: Authority, endpoint: URLParts? = nil) -> TokenBinding {
+        let environment = endpoint?.environment ?? networkAuthority(of: authority).environment
+        var binding = TokenBinding(kind: authority.kind, issuer: issuer(of: authority), endpoint: environment)
+        if binding.needsPath {
+            let conventional = [environment, authority.path, "oauth2/v2.0/token"].filter { !$0.isEmpty }
+            binding.endpoint = endpoint?.environmentAndPath ?? conventional.joined(separator: "/").lowercased()
+        }
+        return binding
     }
 }
 
@@ -50,15 +89,20 @@ extension AccountCredentials {
     /// not certain who issued the token.
     ///
     /// The kind of the provider follows from the account's records at the same host. An OpenID provider's token endpoint may be
-    /// at any host: the provider's own is the only one that is known.
+    /// at any host: the provider's own is the only one that is known. The path of a B2C or External ID authority at a domain of its
+    /// organisation is known if the app has used one only.
     package func derivedBinding(of token: RefreshTokenRecord, _ clouds: CloudDirectory) -> TokenBinding? {
+        if let outdated = token.outdatedBinding { return binding(outdated.kind, of: token, clouds) }
         let environment = token.environment
         let records = accounts.values.filter { $0.environment == environment }
         let types = Set(records.map(\.authorityType))
         guard types.count < 2 else { return nil }
         switch types.first {
         case .none where CloudDirectory.isBuiltIn(environment), .some(AccountRecord.entraType):
-            return Self.entraAuthority(of: token.account, at: environment).map { clouds.binding(to: $0) }
+            guard let authority = Self.entraAuthority(of: token.account, at: environment) else { return nil }
+            let derived = clouds.binding(to: authority)
+            return CloudDirectory.isMicrosofts(environment) || authority.kind == .entra
+                ? derived : binding(authority.kind, of: token, clouds)
         case .none: return nil
         case .some(AccountRecord.adfsType):
             return Self.authority(.adfs, environment, "adfs").map { clouds.binding(to: $0) }
@@ -67,6 +111,22 @@ extension AccountCredentials {
             guard realms.count == 1, let realm = realms.first else { return nil }
             return Self.authority(.openID, environment, realm).map { clouds.binding(to: $0) }
         }
+    }
+
+    /// The binding to the authority of a kind that the app of a token has used at the token's host; nil if there is none, or
+    /// more than one.
+    private func binding(
+        _ kind: Authority.Kind, of token: RefreshTokenRecord, _ clouds: CloudDirectory
+    ) -> TokenBinding? {
+        let used = metadata[token.clientID.key]?.authorityMap.keys.compactMap { name -> Authority? in
+            // The URL, after a prefix for apps that accept several clouds.
+            guard let url = name.split(separator: " ").last, let authority = try? Authority(String(url), kind: kind),
+                authority.environment == token.environment
+            else { return nil }
+            return authority
+        }
+        let bindings = Set((used ?? []).map { clouds.binding(to: $0) })
+        return bindings.count == 1 ? bindings.first : nil
     }
 
     /// An authority of the kinds that Microsoft's libraries save alike: Entra's, a customer tenant's or a B2C policy's.

@@ -52,7 +52,7 @@ struct Saving {
     ) -> TokenBinding {
         let isMicrosofts =
             CloudDirectory.isBuiltIn(requested.environment)
-            && tokens.endpoint.map(CloudDirectory.isBuiltIn) ?? true
+            && tokens.endpoint.map { CloudDirectory.isBuiltIn($0.environment) } ?? true
         return clouds.binding(to: requested, endpoint: isMicrosofts ? nil : tokens.endpoint)
     }
 

@@ -141,9 +141,10 @@ extension RefreshTokenRecord: PackedRecord {
         writer.put(.obtainedOn, number: obtainedOn)
         writer.put(.unknownFields, unknownFields)
         for fingerprint in replaced { writer.put(.replaced, fingerprint) }
-        writer.put(.boundKind, number: binding.map { Int64($0.kind.rawValue) })
-        writer.put(.boundIssuer, binding?.issuer.text)
-        writer.put(.tokenEndpoint, binding?.endpoint)
+        let stored = binding ?? outdatedBinding
+        writer.put(.boundKind, number: stored.map { Int64($0.kind.rawValue) })
+        writer.put(.boundIssuer, stored?.issuer.text)
+        writer.put(.tokenEndpoint, stored?.endpoint)
         writer.put(.restrictionRealm, restriction?.realm)
         writer.put(.restrictionTarget, restriction?.scopes.target)
     }

@@ -5,7 +5,7 @@ internal import TokenModel
 ///
 /// | claim | OpenID providers | Microsoft's: Entra, B2C, AD FS, External ID |
 /// |---|---|---|
-/// | `iss` | the issuer of the discovery document | in Entra and External ID, the tenant in it is `tid` |
+/// | `iss` | the issuer of the discovery document | in Entra and External ID, the tenant in it is `tid`; in AD FS, the issuer of the discovery document, if it names one |
 /// | `aud` | contains the app | the same |
 /// | `azp` | the app, if present or with several audiences | the app, with several audiences |
 /// | `exp` | not past, with a tolerance of five minutes | the same |
@@ -13,7 +13,8 @@ internal import TokenModel
 /// | `sub` | present, and unchanged by a refresh | not checked: `client_info` identifies the account |
 struct IDTokenValidation: Sendable {
     let request: TokenRequest
-    /// The issuer that the discovery document of an OpenID provider names; nil for Microsoft's providers, which have none.
+    /// The issuer that the discovery document of an OpenID provider or of an AD FS names; nil for Microsoft's other providers, and
+    /// for an AD FS without a discovery document, as that of Windows Server 2012 R2.
     let issuer: String?
     /// The present time by each known clock, in seconds since 1970: this machine's, and the provider's if the response
     /// has a `Date`. A machine's clock may be wrong by hours, so that a token is valid if it is valid by either.
@@ -36,7 +37,7 @@ struct IDTokenValidation: Sendable {
         return nil
     }
 
-    /// Microsoft's issuers differ from their authorities by design: their host may be `sts.windows.net`, and they name the tenant
+    /// Entra's issuers differ from their authorities by design: their host may be `sts.windows.net`, and they name the tenant
     /// by its ID.
     private func hasIssuer(_ claims: Claims) -> Bool {
         switch request.authority.kind {
@@ -46,7 +47,8 @@ struct IDTokenValidation: Sendable {
         case .entra, .ciam:
             guard let tenant = claims.text("tid"), let named = claims.text("iss") else { return true }
             return (try? URLParts(named))?.segments.contains { $0.lowercased() == tenant.lowercased() } ?? false
-        case .b2c, .adfs: return true
+        case .adfs: return issuer == nil || claims.text("iss") == issuer
+        case .b2c: return true
         }
     }
 

@@ -20,8 +20,9 @@ package struct TokenRequest: Sendable {
     package var extraParameters: [String: String]
     /// The correlation ID of the operation.
     package var correlationID: CorrelationID
-    /// The hosts, with the port unless it is 443, whose token endpoints may receive the grant; nil if any may.
-    package var allowedEnvironments: Set<String>?
+    /// The token endpoints that may receive the grant: each a host, with the port unless it is 443, or a host and a path as in
+    /// `URLParts.environmentAndPath`. Nil if any may.
+    package var allowedEndpoints: Set<String>?
     /// The `nonce` of the authorization request, which the ID token has to repeat; nil if none was sent.
     package var nonce: String?
     /// The `sub` claim of the app's last ID token for the account, which a refresh must not change; nil if it is not known.
@@ -30,7 +31,7 @@ package struct TokenRequest: Sendable {
     package init(
         grant: Grant, clientID: ClientID, authority: Authority, version: OAuthVersion, scopes: ScopeSet,
         claims: String? = nil, redirectURI: String? = nil, extraParameters: [String: String] = [:],
-        correlationID: CorrelationID, allowedEnvironments: Set<String>? = nil, nonce: String? = nil,
+        correlationID: CorrelationID, allowedEndpoints: Set<String>? = nil, nonce: String? = nil,
         subject: String? = nil
     ) {
         self.grant = grant
@@ -42,7 +43,7 @@ package struct TokenRequest: Sendable {
         self.redirectURI = redirectURI
         self.extraParameters = extraParameters
         self.correlationID = correlationID
-        self.allowedEnvironments = allowedEnvironments
+        self.allowedEndpoints = allowedEndpoints
         self.nonce = nonce
         self.subject = subject
     }
@@ -107,16 +108,19 @@ extension TokenRequest {
         }
     }
 
-    /// Refuses to send a grant to a host that did not issue it. Returns the host.
-    func requireAllowedEnvironment(of url: String) throws(TokenError) -> String {
-        let environment = try URLParts(url).environment
-        guard allowedEnvironments?.contains(environment) ?? true else {
-            throw TokenError(
-                .interactionRequired,
-                "the token endpoint of \(authority) is at \(UntrustedText.clean(environment, limit: 253)), which did not "
-                    + "issue this account's refresh token; sign in again", reason: .authority)
-        }
-        return environment
+    /// Refuses to send a grant to a token endpoint that did not issue it. Returns the parts of the endpoint's URL.
+    func requireAllowedEndpoint(_ url: String) throws(TokenError) -> URLParts {
+        let endpoint = try URLParts(url)
+        guard let allowedEndpoints, !allowedEndpoints.contains(endpoint.environment),
+            !allowedEndpoints.contains(endpoint.environmentAndPath)
+        else { return endpoint }
+        // The path is named if it is what differs.
+        let isOtherPath = allowedEndpoints.contains { $0.hasPrefix("\(endpoint.environment)/") }
+        let place = isOtherPath ? endpoint.environmentAndPath : endpoint.environment
+        throw TokenError(
+            .interactionRequired,
+            "the token endpoint of \(authority) is at \(UntrustedText.clean(place, limit: 253)), which did not "
+                + "issue this account's refresh token; sign in again", reason: .authority)
     }
 }
 

@@ -2,7 +2,7 @@ internal import TokenModel
 
 extension IssuedTokens {
     /// - Parameters:
-    ///   - issuer: the issuer of an OpenID provider; nil for Microsoft's providers.
+    ///   - issuer: the issuer that the provider's discovery document names, as in `Endpoints.issuer`.
     ///   - now: this machine's time, in seconds since 1970.
     init(
         _ response: HTTPResponse, to request: TokenRequest, issuer: String?, now: Int64

@@ -10,7 +10,8 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
         case entra = 1
         /// Azure AD B2C: one authority per policy.
         case b2c = 2
-        /// AD FS, whose first path segment is `adfs`.
+        /// AD FS. Its path is `adfs`, in any case; an authority of this kind with another path is refused, since the refresh
+        /// tokens of a farm must not be sent to whatever else is published on its host.
         case adfs = 3
         /// Entra External ID for customers, on `ciamlogin.com` or a custom domain.
         case ciam = 4
@@ -32,8 +33,9 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
 
     /// Parses and normalises a URL.
     ///
-    /// - Throws: `invalidDeveloperParameter` (-51112) if it is not an `https` URL with a host and a path. `http` is
-    ///   accepted for loopback hosts, but the agent refuses it unless started with `--allow-loopback-http` or configured so.
+    /// - Throws: `invalidDeveloperParameter` (-51112) if it is not an `https` URL with a host and a path, or if `kind` is AD FS and
+    ///   the first segment of the path is not `adfs`. `http` is accepted for loopback hosts, but the agent refuses it unless
+    ///   started with `--allow-loopback-http` or configured so.
     public init(_ url: String, kind: Kind? = nil) throws(TokenError) {
         if let plain = Authority(plain: url, kind: kind) {
             self = plain
@@ -90,6 +92,9 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
     }
 
     private static let plainScheme = "https://"
+
+    /// The path of every AD FS. MSAL and ADAL recognise an AD FS by it, regardless of case.
+    private static let adfsPath = "adfs"
 
     /// The public cloud's authority for work, school and personal accounts.
     public static let common = Authority(
@@ -163,7 +168,7 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
                     .invalidDeveloperParameter, "authority \(url) has to be https://<host>/tfp/<tenant>/<policy>")
             }
             return .b2c
-        case "adfs": return .adfs
+        case adfsPath: return .adfs
         case _ where host.hasSuffix(".ciamlogin.com"): return .ciam
         case _ where host.hasSuffix(".b2clogin.com"): return .b2c
         default: return .entra
@@ -174,7 +179,14 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
         _ segments: [String], kind: Kind, host: String, url: String
     ) throws(TokenError) -> [String] {
         switch kind {
-        case .entra, .adfs:
+        case .adfs:
+            guard segments.first?.lowercased() == adfsPath else {
+                throw TokenError(
+                    .invalidDeveloperParameter,
+                    "authority \(url) is not an AD FS; write https://<host>/adfs, or name the kind of this provider")
+            }
+            return [adfsPath]
+        case .entra:
             guard let first = segments.first else {
                 throw TokenError(
                     .invalidDeveloperParameter, "authority \(url) names no tenant; add one, such as /common")

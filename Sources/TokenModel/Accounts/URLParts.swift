@@ -53,6 +53,11 @@ package struct URLParts: Sendable, Equatable {
 
     package var isLoopback: Bool { Self.isLoopback(host: host) }
 
+    /// The environment and the path in lower case, without empty segments: `login.contoso.com/tenant/oauth2/v2.0/token`.
+    package var environmentAndPath: String {
+        ([environment] + segments.map { $0.lowercased() }).joined(separator: "/")
+    }
+
     /// Whether a host is this machine: `localhost`, `127.0.0.0/8` or `::1`.
     package static func isLoopback(host: String) -> Bool {
         if host == "localhost" || host == "::1" { return true }

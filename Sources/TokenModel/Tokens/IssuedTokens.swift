@@ -30,14 +30,14 @@ package struct IssuedTokens: Sendable {
     package var familyID: FamilyID?
     /// The host of the account's cloud, if the response names one (`cloud_instance_host_name`). It is not checked.
     package var cloudName: String?
-    /// The host of the token endpoint that issued the tokens, with the port unless it is 443; nil if it is the authority's own.
-    package var endpoint: String?
+    /// The token endpoint that issued the tokens; nil if it is the one that Entra's convention gives the authority.
+    package var endpoint: URLParts?
 
     package init(
         accessToken: Secret?, tokenType: String = "Bearer", expiresIn: Int64 = 3600, extendedExpiresIn: Int64? = nil,
         refreshIn: Int64? = nil, scopes: ScopeSet? = nil, refreshToken: Secret? = nil, isMultiResource: Bool = true,
         idToken: String? = nil, homeAccountID: HomeAccountID? = nil, clientInfo: String? = nil,
-        familyID: FamilyID? = nil, cloudName: String? = nil, endpoint: String? = nil
+        familyID: FamilyID? = nil, cloudName: String? = nil, endpoint: URLParts? = nil
     ) {
         self.accessToken = accessToken
         self.tokenType = tokenType

@@ -58,6 +58,24 @@ internal import TokenModel
         }
     }
 
+    @Test func refusesAnIDTokenOfAnotherIssuerThanTheADFS() async throws {
+        try await AgentFixture.online { f in
+            let parameters = try f.parameters(
+                at: "https://fs.contoso.com/adfs", resource: "https://api.contoso.com", validates: false)
+            let wrong: [[String: JSON]] = [
+                ["iss": "https://fs.contoso.com/~mallory"], ["iss": "https://sts.windows.net/t/"], ["iss": nil],
+            ]
+            for claims in wrong {
+                f.emulator.control.settings.idTokenClaims = claims
+                #expect(await f.signInError(Self.alice, parameters)?.code == .serverInvalidResponse)
+                #expect(try await f.isEmpty)
+            }
+            f.emulator.control.settings.idTokenClaims = [:]
+            let account = try await f.signIn(Self.alice, parameters).account.reference
+            #expect(try await !f.silent(parameters, account, force: true).isFromCache)
+        }
+    }
+
     @Test func refusesATenantOfAnotherIssuer() async throws {
         try await AgentFixture.with { (f) async throws in
             f.emulator.control.settings.idTokenClaims = ["tid": "9188040d-6c67-4c5b-b112-36a304b66dad"]

@@ -4,6 +4,7 @@ internal import EntraEmulator
 internal import TestSupport
 internal import Testing
 internal import TokenModel
+internal import TokenWire
 
 /// Attacks that try to have a refresh token sent to a host that did not issue it.
 @Suite(.bounded) struct RefreshTokenTrustTests {
@@ -53,6 +54,68 @@ internal import TokenModel
             #expect(f.redemptions == 0)
             _ = try await f.silent(entra, account, force: true)
             #expect(f.redeemers == ["login.contoso.example"])
+        }
+    }
+
+    /// `Authority` does not have such a path, so the request is written byte by byte, as an app without the SDK may do.
+    @Test func redeemsATokenOfADFSForNoOtherPathOfItsHost() async throws {
+        try await AgentFixture.online { f in
+            let farm = try f.parameters(
+                at: "https://fs.contoso.example/adfs", kind: .adfs, resource: "https://r", validates: false)
+            let account = try await f.signIn(Self.alice, farm).account.reference
+            let honest = try RequestFrame.encode(
+                AcquireTokenSilent(parameters: farm, account: account, forceRefresh: true), id: 1)
+            let attack = try #require(Self.replaced(honest, "contoso.example/adfs", "contoso.example/~mal"))
+            let code: TokenError.Code? = try await offPool {
+                let peer = try RawPeer(f.socketPath)
+                peer.write(attack)
+                do {
+                    _ = try peer.reply()?.reply(to: AcquireTokenSilent.self)
+                    return nil
+                } catch let error as TokenError {
+                    return error.code
+                }
+            }
+            #expect(code == .invalidDeveloperParameter)
+            #expect(f.redemptions == 0)
+            _ = try await f.silent(farm, account, force: true)
+            #expect(f.redeemers == ["fs.contoso.example"])
+        }
+    }
+
+    private static func replaced(_ bytes: [UInt8], _ old: String, _ new: String) -> [UInt8]? {
+        let (old, new) = (Array(old.utf8), Array(new.utf8))
+        let starts = bytes.indices.filter { bytes[$0...].starts(with: old) }
+        guard old.count == new.count, starts.count == 1, let start = starts.first else { return nil }
+        return Array(bytes[..<start] + new + bytes[(start + old.count)...])
+    }
+
+    /// At a domain of their organisation, B2C and External ID have one issuer for every path.
+    @Test(arguments: [
+        (Authority.Kind.ciam, "contoso.onmicrosoft.com", "~mallory"),
+        (.b2c, "tfp/contoso.onmicrosoft.com/b2c_1_signin", "~mallory/b2c_1_signin"),
+        (.b2c, "tfp/contoso.onmicrosoft.com/b2c_1_signin", "tfp/~mallory/b2c_1_signin"),
+    ])
+    func redeemsATokenOfACustomDomainForNoOtherPathOfIt(kind: Authority.Kind, path: String, other: String) async throws
+    {
+        try await AgentFixture.online { f in
+            let own = try f.parameters(at: "https://login.contoso.com/\(path)", kind: kind, validates: false)
+            let account = try await f.signIn("alice@contoso.onmicrosoft.com", own).account.reference
+            let claimed = try f.parameters(at: "https://login.contoso.com/\(other)", kind: kind, validates: false)
+            for reference in [account, AccountReference()] {
+                let error = await #expect(throws: TokenError.self) {
+                    try await f.silent(claimed, reference, force: true)
+                }
+                #expect(error?.code == .interactionRequired)
+                #expect(error?.message.contains("login.contoso.com/") == true)
+            }
+            #expect(f.redemptions == 0)
+            // The app itself gets new tokens, also after a restart.
+            _ = try await f.silent(own, account, force: true)
+            try await f.restarted { f in
+                _ = try await f.silent(own, account, force: true)
+                #expect(f.redeemers == ["login.contoso.com", "login.contoso.com"])
+            }
         }
     }
 

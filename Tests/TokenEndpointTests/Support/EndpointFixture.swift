@@ -70,12 +70,12 @@ extension TokenRequest {
     static func sample(
         _ authority: Authority, grant: Grant = .refreshToken(Secret("rt-1")), version: OAuthVersion = .v2,
         scopes: ScopeSet = ScopeSet(["User.Read"]), claims: String? = nil, redirectURI: String? = nil,
-        extra: [String: String] = [:], allowedEnvironments: Set<String>? = nil
+        extra: [String: String] = [:], allowedEndpoints: Set<String>? = nil
     ) throws -> TokenRequest {
         TokenRequest(
             grant: grant, clientID: try #require(ClientID("app-1")), authority: authority, version: version,
             scopes: scopes, claims: claims, redirectURI: redirectURI, extraParameters: extra,
-            correlationID: CorrelationID(), allowedEnvironments: allowedEnvironments)
+            correlationID: CorrelationID(), allowedEndpoints: allowedEndpoints)
     }
 }
 
