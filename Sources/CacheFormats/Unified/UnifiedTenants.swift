@@ -25,7 +25,10 @@ struct UnifiedTenants {
     mutating func add(_ item: UnifiedItem) {
         guard let claims = Self.claims(of: item) else { return }
         if let home = item.text(.homeAccountID)?.lowercased(), let name = claims.username { names[home] = name }
-        guard let tenant = Self.tenant(claims) else { return }
+        // An AD FS has no tenants; the realm tells it from other providers in an export, whatever its token says.
+        guard let tenant = Self.tenant(claims), item.text(.realm)?.lowercased() != UnifiedIssuers.adfsRealm else {
+            return
+        }
         let place = place(of: item)
         let client = Place(
             home: shared(place.home), cloud: shared(place.cloud), client: shared(place.client),
