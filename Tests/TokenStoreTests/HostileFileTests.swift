@@ -55,7 +55,7 @@ internal import TokenModel
         let folder = try StoreFolder()
         try folder.makeDirectory()
         try PlainDatabase.execute(PlainDatabase.header(version: 1) + sql, at: folder.file)
-        try await expectFreshStart(folder)
+        try await expectFreshStart(folder, keys: KeySettings(acceptsUnsealed: true))
     }
 
     /// A row that is longer than any record, in the table of a whole store.
@@ -89,7 +89,7 @@ internal import TokenModel
         try PlainDatabase.execute(
             PlainDatabase.header(version: 1) + table + "INSERT INTO record VALUES \(rows.joined(separator: ","))",
             at: folder.file)
-        let store = try folder.open()
+        let store = try folder.open(keys: KeySettings(acceptsUnsealed: true))
         #expect(try store.load().map(\.key.key) == ["good"])
         #expect(store.report.quarantined.count == 1)
         await store.close()
@@ -211,8 +211,8 @@ internal import TokenModel
         return folder
     }
 
-    private func expectFreshStart(_ folder: StoreFolder) async throws {
-        let store = try folder.open()
+    private func expectFreshStart(_ folder: StoreFolder, keys: KeySettings = KeySettings()) async throws {
+        let store = try folder.open(keys: keys)
         #expect(try store.load().isEmpty)
         #expect(store.report.notices.count == 1)
         #expect(store.report.quarantined.count == 1)
