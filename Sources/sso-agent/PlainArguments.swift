@@ -17,6 +17,7 @@ extension SSOAgent {
         (socketPath, stateDirectory, metricsSocket, config) = (nil, nil, nil, nil)
         (passphraseDescriptor, requiredSource) = (nil, nil)
         (checkConfig, onDemand, allowLoopbackHttp, allowDebugging, noSandbox) = (false, false, false, false, false)
+        acceptUnsealedStore = false
         logLevel = Self.defaultLogLevel
         var rest = arguments.makeIterator()
         func value() -> String? { rest.next().flatMap { $0.hasPrefix("-") ? nil : $0 } }
@@ -27,6 +28,7 @@ extension SSOAgent {
             case "--allow-loopback-http": allowLoopbackHttp = true
             case "--allow-debugging": allowDebugging = true
             case "--no-sandbox": noSandbox = true
+            case "--accept-unsealed-store": acceptUnsealedStore = true
             default: guard let value = value(), set(argument, to: value) else { return nil }
             }
         }

@@ -89,6 +89,12 @@ struct SSOAgent: ParsableCommand {
         transform: Self.source)
     var requiredSource: KeySource?
 
+    @Flag(
+        help:
+            "Seal and use a store of a version before 0.1.0, which anyone who may write to its folder can have made."
+    )
+    var acceptUnsealedStore = false
+
     @Flag(help: "Allow debuggers and core dumps, which could show tokens.")
     var allowDebugging = false
 
@@ -278,7 +284,8 @@ struct SSOAgent: ParsableCommand {
             socketPath: Self.absolute(socketPath ?? environment.socketPath),
             stateDirectory: Self.absolute(stateDirectory ?? environment.stateDirectory),
             keys: KeySettings(
-                credentialsDirectory: variables["CREDENTIALS_DIRECTORY"], required: requiredSource),
+                credentialsDirectory: variables["CREDENTIALS_DIRECTORY"], required: requiredSource,
+                acceptsUnsealed: acceptUnsealedStore),
             allowsLoopbackHTTP: allowLoopbackHttp || configuration.allowsLoopbackHTTP,
             network: try NetworkSettings(
                 environment: variables, caFile: configuration.caFile, proxy: configuration.proxy),

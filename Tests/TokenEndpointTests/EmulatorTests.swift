@@ -18,7 +18,7 @@ internal import TokenModel
             let state = PKCE.randomText()
             let pkce = PKCE.make()
             let redirect = try await LoopbackRedirect.listen(
-                redirectURI: nil, state: state, userID: geteuid(), on: MultiThreadedEventLoopGroup.singleton)
+                redirectURI: nil, state: state, userID: geteuid())
             defer { redirect.close() }
             let authorization = try AuthorizationRequest(
                 clientID: #require(ClientID("app-1")), version: version, scopes: scopes,

@@ -32,7 +32,7 @@ internal import TokenModel
         let refusals = Refusals()
         let redirect = try await LoopbackRedirect.listen(
             LoopbackTarget(redirectURI), LoopbackPeers(userID: userID, table: table, onRefusal: refusals.add),
-            state: "s", on: MultiThreadedEventLoopGroup.singleton, timeout: .seconds(600))
+            state: "s", timeout: .seconds(600))
         return Listener(redirect: redirect, refusals: refusals)
     }
 
@@ -114,12 +114,31 @@ internal import TokenModel
         #expect(listener.refusals.all.isEmpty)
     }
 
+    /// Sign-ins share a thread, which ends with the last of their listeners and connections. Listeners of other tests may have one too.
+    @Test func keepsAThreadWhileThereIsAListenerOnly() async throws {
+        var hasEnded = false
+        for _ in 0..<60 where !hasEnded {
+            let (first, second) = (try await listen(), try await listen())
+            #expect(LoopbackThread.references >= 2)
+            first.redirect.close()
+            try await expectSignIn(second)
+            second.redirect.close()
+            second.redirect.close()
+            for _ in 0..<1000 where LoopbackThread.references > 0 { try await Task.sleep(for: .milliseconds(1)) }
+            hasEnded = LoopbackThread.references == 0
+        }
+        #expect(hasEnded)
+        let again = try await listen()
+        try await expectSignIn(again)
+        again.redirect.close()
+    }
+
     @Test func refusesToListenIfTheKernelDoesNotTell() async throws {
         let silent = SocketTable(query: { _, _ in nil }, search: { _, _ in nil })
         let error = await failure { () async throws(TokenError) in
             try await LoopbackRedirect.listen(
                 LoopbackTarget(nil), LoopbackPeers(userID: geteuid(), table: silent), state: "s",
-                on: MultiThreadedEventLoopGroup.singleton, timeout: .seconds(600))
+                timeout: .seconds(600))
         }
         #expect(error?.code == .authorizationFailed)
         #expect(error?.message.contains("device code") == true)
@@ -151,12 +170,12 @@ internal import TokenModel
             let port = try #require(other.localAddress?.port)
             let error = await failure { () async throws(TokenError) in
                 try await LoopbackRedirect.listen(
-                    redirectURI: "http://localhost:\(port)", state: "s", userID: geteuid(), on: group)
+                    redirectURI: "http://localhost:\(port)", state: "s", userID: geteuid())
             }
             #expect(error?.code == .authorizationFailed)
             // Connections of other tests may have the port at the other address.
             let literal = try? await LoopbackRedirect.listen(
-                redirectURI: "http://127.0.0.1:\(port)", state: "s", userID: geteuid(), on: group)
+                redirectURI: "http://127.0.0.1:\(port)", state: "s", userID: geteuid())
             try await other.close()
             guard let literal else { continue }
             return literal.close()

@@ -8,10 +8,8 @@ internal import TokenModel
 @testable internal import TokenEndpoint
 
 @Suite(.bounded) struct LoopbackRedirectTests {
-    private let group = MultiThreadedEventLoopGroup.singleton
-
     private func listen(_ redirectURI: String? = nil, state: String = "s") async throws -> LoopbackRedirect {
-        try await LoopbackRedirect.listen(redirectURI: redirectURI, state: state, userID: geteuid(), on: group)
+        try await LoopbackRedirect.listen(redirectURI: redirectURI, state: state, userID: geteuid())
     }
 
     /// Sends the request of a browser.

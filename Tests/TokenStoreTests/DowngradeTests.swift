@@ -7,10 +7,37 @@ internal import TokenStore
 /// A store that is worse protected than the one before it is refused.
 @Suite(.bounded) struct DowngradeTests {
     /// Whoever can write to the folder puts a store of version 1, with accounts of his own, in the place of the sealed one.
-    @Test func refusesAnUnsealedStoreAfterASealedOne() async throws {
+    @Test(arguments: [true, false])
+    func refusesAnUnsealedStoreAfterASealedOne(isAccepted: Bool) async throws {
         let folder = try await folderWithOneRecord()
-        let planted = try plant("store-1", in: folder)
-        let store = try folder.open()
+        try plant("store-1", in: folder)
+        try await expectRefusal(in: folder, keys: KeySettings(acceptsUnsealed: isAccepted))
+    }
+
+    /// He removes `cache.key` too, so that nothing in the folder says that there was a sealed store.
+    @Test func refusesAnUnsealedStoreInAnEmptiedFolder() async throws {
+        let folder = try await folderWithOneRecord()
+        for name in folder.names { try FileManager.default.removeItem(atPath: "\(folder.path)/\(name)") }
+        try plant("store-1", in: folder)
+        try await expectRefusal(in: folder, keys: KeySettings())
+    }
+
+    /// The source has no file in the folder that could say that there was a sealed store.
+    @Test func refusesAnUnsealedStoreAfterOneThatWasSealedWithAPassphrase() async throws {
+        let folder = try await folderWithOneRecord()
+        let sealed = try folder.open()
+        _ = try sealed.load()
+        try await sealed.changeKeySource(to: .passphrase, passphrase: Secret("correct horse"))
+        await sealed.close()
+        #expect(!folder.names.contains("cache.key"))
+        try plant("store-1", in: folder)
+        try await expectRefusal(in: folder, keys: KeySettings(passphrase: Secret("correct horse")))
+    }
+
+    /// The file is in quarantine and unchanged, and the store is empty.
+    private func expectRefusal(in folder: StoreFolder, keys: KeySettings) async throws {
+        let planted = try Data(contentsOf: URL(filePath: folder.file))
+        let store = try folder.open(keys: keys)
         #expect(try store.load() == [])
         #expect(store.report.notices.first?.contains("not sealed") == true)
         let quarantined = try #require(store.report.quarantined.first)
@@ -22,10 +49,9 @@ internal import TokenStore
         let folder = try StoreFolder()
         try folder.makeDirectory()
         try plant("store-1", in: folder)
-        let store = try folder.open(keys: try credential(in: folder))
-        #expect(try store.load() == [])
-        #expect(store.report.notices.first?.contains("not sealed") == true)
-        await store.close()
+        var keys = try credential(in: folder)
+        keys.acceptsUnsealed = true
+        try await expectRefusal(in: folder, keys: keys)
     }
 
     /// A start that could not seal a store of version 1 has written the key file only.
@@ -33,15 +59,15 @@ internal import TokenStore
         let folder = try StoreFolder()
         try folder.makeDirectory()
         let plain = try plant("store-1", in: folder)
-        let store = try folder.open()
+        let store = try folder.open(keys: KeySettings(acceptsUnsealed: true))
         _ = try store.load()
         await store.close()
         let key = try Data(contentsOf: URL(filePath: folder.path + "/cache.key"))
         try plain.write(to: URL(filePath: folder.file))
         try (key + Data("sso-agent-unsettled\n".utf8)).write(to: URL(filePath: folder.path + "/cache.key"))
-        let again = try folder.open()
+        let again = try folder.open(keys: KeySettings(acceptsUnsealed: true))
         #expect(try again.load().count == 14)
-        #expect(again.report.notices == [])
+        #expect(again.report.quarantined == [])
         await again.close()
         #expect(try Data(contentsOf: URL(filePath: folder.path + "/cache.key")) == key)
     }
@@ -86,10 +112,7 @@ internal import TokenStore
         let folder = try StoreFolder()
         try folder.makeDirectory()
         try plant("store-1", in: folder)
-        let store = try folder.open(keys: KeySettings(required: .file))
-        #expect(try store.load() == [])
-        #expect(store.report.notices.first?.contains("not sealed") == true)
-        await store.close()
+        try await expectRefusal(in: folder, keys: KeySettings(required: .file, acceptsUnsealed: true))
     }
 
     @Test(arguments: [true, false])

@@ -18,7 +18,6 @@ internal import TokenWire
 ///
 /// Used on the actor of `CacheOwner` only.
 final class Diagnosis {
-    private let loop: any EventLoop
     private let options: AgentOptions
     private let memory: CacheMemory
     private let notes: RedemptionNotes
@@ -34,7 +33,6 @@ final class Diagnosis {
 
     init(_ core: AgentCore, lifecycle: StoreLifecycle, sockets: PublishedSockets, options: AgentOptions) {
         self.options = options
-        loop = core.loop
         memory = core.memory
         notes = core.notes
         commits = core.commits
@@ -204,7 +202,7 @@ final class Diagnosis {
         let (name, target) = ("browser sign-in", BrowserRedirect(nil))
         do throws(TokenError) {
             try await LoopbackRedirect.listen(
-                redirectURI: nil, state: PKCE.randomText(), userID: options.policy.userID, on: loop
+                redirectURI: nil, state: PKCE.randomText(), userID: options.policy.userID
             ).close()
         } catch {
             return HealthCheck(

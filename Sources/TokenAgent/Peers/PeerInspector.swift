@@ -28,6 +28,10 @@ final class PeerInspector: Sendable {
     private let isReadingSandbox = Mutex(false)
     /// The number of PID namespaces of this process.
     private let ownDepth: Int
+    /// The capabilities that this process could have at most when it was started.
+    private let ownBounds: UInt64
+    /// The map of user IDs of this process; nil if it cannot be read.
+    private let ownUserMap: String?
 
     /// - Parameters:
     ///   - executables: the paths of programs that the policy names.
@@ -35,7 +39,10 @@ final class PeerInspector: Sendable {
     init(executables: Set<String>, helper: HelperProcess?, timers: Timers) {
         reader = PeerReader(executables: executables, helper: helper)
         self.timers = timers
-        ownDepth = (try? ProcessFolder.own())?.status?.namespaceDepth ?? 1
+        var (status, userMap) = (ProcessStatus?.none, String?.none)
+        if let own = try? ProcessFolder.own() { (status, userMap) = (own.status, own.userMap) }
+        (ownDepth, ownBounds) = (status?.namespaceDepth ?? 1, status?.capabilityBounds ?? 0)
+        ownUserMap = userMap
         threads.start()
     }
 
@@ -102,7 +109,7 @@ final class PeerInspector: Sendable {
     }
 
     /// The sandbox of a process: it has another root directory, or is in a PID namespace below this process's, or has the AppArmor
-    /// profile of a Snap. A process that hides its root directory and has `no_new_privs`, which every sandbox sets, counts too.
+    /// profile of a Snap. A process that hides its root directory counts too if anything that it cannot hide is a container's.
     private func sandbox(
         of processID: Int32, _ pidfd: borrowing PosixFiles.FileDescriptor, _ folder: borrowing ProcessFolder,
         hasSameRoot: Bool?
@@ -112,9 +119,17 @@ final class PeerInspector: Sendable {
         let isNested = status.namespaceDepth > ownDepth
         switch hasSameRoot {
         case true?: return isNested ? PeerIdentity.Sandbox(app: nil) : nil
-        case nil: return isNested || status.hasNoNewPrivileges ? PeerIdentity.Sandbox(app: nil) : nil
+        case nil: return isNested || isConfined(status, folder) ? PeerIdentity.Sandbox(app: nil) : nil
         case false?: return PeerIdentity.Sandbox(app: flatpak(of: processID, pidfd))
         }
+    }
+
+    /// Whether a process that hides its root directory may be in a container. Sandboxes of the user's set `no_new_privs` or are in a user
+    /// namespace, whose map of user IDs differs; a container that root has started lacks capabilities that this process can have.
+    private func isConfined(_ status: ProcessStatus, _ folder: borrowing ProcessFolder) -> Bool {
+        if status.hasNoNewPrivileges || ownBounds & ~status.capabilityBounds != 0 { return true }
+        guard let ownUserMap, let userMap = folder.userMap else { return true }
+        return !ownUserMap.hasSameBytes(as: userMap)
     }
 
     /// The Flatpak app of a process with another root directory; nil also while a thread waits for another sandbox's files.

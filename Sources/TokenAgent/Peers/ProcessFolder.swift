@@ -37,6 +37,16 @@ struct ProcessFolder: ~Copyable {
     /// The fields of `status` that tell about a sandbox.
     var status: ProcessStatus? { text("status", limit: 16 << 10).map(ProcessStatus.init) }
 
+    /// The map of user IDs, which differs between the user namespaces that this process sees; empty where the kernel has no user
+    /// namespaces, nil if the map cannot be read. Everybody may read it, also of a process that hides its root directory.
+    var userMap: String? {
+        do {
+            return try content("uid_map", limit: 64 << 10)
+        } catch {
+            return error.number == ENOENT ? "" : nil
+        }
+    }
+
     /// The systemd unit of the process.
     var unit: String? { text("cgroup", limit: 64 << 10).flatMap(ControlGroup.unit) }
 
@@ -46,10 +56,10 @@ struct ProcessFolder: ~Copyable {
     /// The name of the Snap that confines the process, according to its AppArmor profile.
     var snap: String? { text("attr/apparmor/current", limit: 4 << 10).flatMap(SandboxApp.snap) }
 
-    private func text(_ name: String, limit: Int) -> String? {
-        guard let file = try? FileDescriptor(opened: openat(folder.number, name, O_RDONLY | O_CLOEXEC)) else {
-            return nil
-        }
-        return (try? file.readStream(limit: limit)).map { String(decoding: $0, as: UTF8.self) }
+    private func text(_ name: String, limit: Int) -> String? { try? content(name, limit: limit) }
+
+    private func content(_ name: String, limit: Int) throws(SystemError) -> String {
+        let file = try FileDescriptor(opened: openat(folder.number, name, O_RDONLY | O_CLOEXEC))
+        return String(decoding: try file.readStream(limit: limit), as: UTF8.self)
     }
 }

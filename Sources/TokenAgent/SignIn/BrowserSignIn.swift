@@ -14,7 +14,7 @@ extension SignInSessions {
         let endpoints = try await service.endpoints(of: authority, version: parameters.version)
         let (pkce, state, nonce) = (PKCE.make(), PKCE.randomText(), PKCE.randomText())
         let redirect = try await LoopbackRedirect.listen(
-            redirectURI: parameters.redirectURI, state: state, userID: userID, on: loop, timeout: browserTimeout,
+            redirectURI: parameters.redirectURI, state: state, userID: userID, timeout: browserTimeout,
             onRefusal: logRefusal(in: parameters))
         logReplacement(in: parameters, by: redirect)
         let url: String

@@ -1,6 +1,7 @@
-package import NIOCore
+internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
+internal import Synchronization
 package import TokenModel
 
 #if canImport(FoundationEssentials)
@@ -31,6 +32,7 @@ package final class LoopbackRedirect: Sendable {
     package let redirectURI: String
     private let listeners: [any Channel]
     private let inbox: LoopbackInbox
+    private let isClosed = Mutex(false)
 
     private init(redirectURI: String, listeners: [any Channel], inbox: LoopbackInbox) {
         self.redirectURI = redirectURI
@@ -46,24 +48,25 @@ package final class LoopbackRedirect: Sendable {
     ///   - state: the `state` of the request; a response with another one is rejected.
     ///   - userID: the user whose processes may connect.
     ///   - timeout: the time in which a browser that has connected has to send its request.
-    ///   - onRefusal: called for the first connection that is refused for a reason, on an event loop.
+    ///   - onRefusal: called for the first connection that is refused for a reason, on the thread of the listener.
     /// - Throws: `authorizationFailed` (-51440) if the port is in use, or if the kernel does not tell which user connects.
     package static func listen(
-        redirectURI: String?, state: String, userID: UInt32, on group: any EventLoopGroup,
+        redirectURI: String?, state: String, userID: UInt32,
         timeout: Duration = HTTPTiming().browser, onRefusal: @escaping @Sendable (Refusal) -> Void = { _ in }
     ) async throws(TokenError) -> LoopbackRedirect {
         try await listen(
             LoopbackTarget(redirectURI), LoopbackPeers(userID: userID, table: .system, onRefusal: onRefusal),
-            state: state, on: group, timeout: timeout)
+            state: state, timeout: timeout)
     }
 
     static func listen(
-        _ target: LoopbackTarget, _ peers: LoopbackPeers, state: String, on group: any EventLoopGroup,
-        timeout: Duration
+        _ target: LoopbackTarget, _ peers: LoopbackPeers, state: String, timeout: Duration
     ) async throws(TokenError) -> LoopbackRedirect {
         let inbox = LoopbackInbox(path: target.path, state: state)
+        let thread = LoopbackThread.acquire()
+        defer { thread.release() }
         do {
-            let listeners = try await bind(target, peers, inbox: inbox, on: group, timeout: TimeAmount(timeout))
+            let listeners = try await bind(target, peers, inbox: inbox, on: thread, timeout: TimeAmount(timeout))
             let address = listeners.first?.localAddress
             let redirect = LoopbackRedirect(
                 redirectURI: target.uri(port: address?.port ?? target.port ?? 80), listeners: listeners, inbox: inbox)
@@ -110,15 +113,21 @@ package final class LoopbackRedirect: Sendable {
     /// Stops listening. A page that is being sent is completed.
     package func close() {
         inbox.close()
+        // The thread may have ended with the first call.
+        let wasClosed = isClosed.withLock { isClosed in
+            defer { isClosed = true }
+            return isClosed
+        }
+        guard !wasClosed else { return }
         for listener in listeners { listener.close(promise: nil) }
     }
 
     /// Listens on both addresses with the same port, since a browser may resolve `localhost` to either.
     private static func bind(
-        _ target: LoopbackTarget, _ peers: LoopbackPeers, inbox: LoopbackInbox, on group: any EventLoopGroup,
+        _ target: LoopbackTarget, _ peers: LoopbackPeers, inbox: LoopbackInbox, on thread: LoopbackThread,
         timeout: TimeAmount
     ) async throws -> [any Channel] {
-        let bootstrap = bootstrap(inbox, peers, on: group, timeout: timeout)
+        let bootstrap = bootstrap(inbox, peers, on: thread, timeout: timeout)
         for attempt in 1... {
             let first = try await bootstrap.bind(host: target.addresses[0], port: target.port ?? 0).get()
             do {
@@ -139,14 +148,23 @@ package final class LoopbackRedirect: Sendable {
     }
 
     private static func bootstrap(
-        _ inbox: LoopbackInbox, _ peers: LoopbackPeers, on group: any EventLoopGroup, timeout: TimeAmount
+        _ inbox: LoopbackInbox, _ peers: LoopbackPeers, on thread: LoopbackThread, timeout: TimeAmount
     ) -> ServerBootstrap {
-        ServerBootstrap(group: group)
+        ServerBootstrap(group: thread.group)
+            .serverChannelInitializer { channel in
+                thread.keep(until: channel.closeFuture)
+                return channel.eventLoop.makeSucceededVoidFuture()
+            }
             .serverChannelOption(.backlog, value: 16)
+            // Between two connections of another user, those of the browser have their turn.
+            .serverChannelOption(.maxMessagesPerRead, value: 1)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
+                thread.keep(until: channel.closeFuture)
                 // The user is checked before a byte is read, and before the connection counts.
-                peers.admit(channel).flatMapThrowing {
+                let admission = peers.admit(channel)
+                thread.keep(until: admission)
+                return admission.flatMapThrowing {
                     guard inbox.acceptConnection() else { throw ChannelError.inputClosed }
                     channel.closeFuture.whenComplete { _ in inbox.connectionClosed() }
                     var limits = NIOHTTPDecoderLimitConfiguration()

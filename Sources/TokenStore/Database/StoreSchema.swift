@@ -3,18 +3,22 @@ internal import TokenModel
 /// The tables of a database, as their definitions. A store's are known to the letter: a file with other ones, or with views,
 /// triggers or indices, is not used.
 struct StoreSchema: Equatable {
-    private let definitions: Set<String>
+    private let definitions: Set<ExactText>
 
-    private init(_ definitions: [String]) { self.definitions = Set(definitions) }
+    private init(_ definitions: [String]) { self.definitions = Set(definitions.map(ExactText.init)) }
 
     /// Reads the schema of a database.
     ///
-    /// - Throws: `cacheBadFormat` (-51201) if it cannot be read, or has too many entries for a store.
+    /// SQLite accepts any text as the type of an index that it has made itself, so that lengths are checked before a text is read.
+    ///
+    /// - Throws: `cacheBadFormat` (-51201) if it cannot be read, or has too many or too long entries for a store.
     init(_ connection: SQLiteConnection) throws(TokenError) {
         let select = try connection.prepare("SELECT type, sql FROM sqlite_schema")
         var definitions: [String] = []
         while try select.step() {
-            guard definitions.count < Self.mostEntries else { throw Self.error(connection) }
+            guard definitions.count < Self.mostEntries, select.count(0) <= Self.longestType,
+                select.count(1) <= Self.longestDefinition
+            else { throw Self.error(connection) }
             definitions.append("\(select.text(0)): \(select.text(1))")
         }
         self.init(definitions)
@@ -33,6 +37,10 @@ struct StoreSchema: Equatable {
 
     /// More than any version has.
     private static let mostEntries = 16
+    /// In bytes. SQLite's own types are "table", "index", "view" and "trigger".
+    private static let longestType = 16
+    /// In bytes; more than any table of a version has.
+    private static let longestDefinition = 1024
 
     /// The tables of this version.
     static let sealed = StoreSchema(StoreDatabase.tables.map { "table: \($0)" })

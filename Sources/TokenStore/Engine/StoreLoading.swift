@@ -199,6 +199,9 @@ extension StoreEngine {
         let plan = try ledger.plan(records.lazy.map(StoreChange.put), derived)
         ledger.apply(plan)
         pending = isWhole ? .seal(unsealed, plan) : .rebuild(plan.inserted)
+        report.notices.append(
+            "\(paths.database) was not sealed, and was accepted because of --accept-unsealed-store; start without that option"
+        )
         if !isWhole { report.notices.append("\(paths.database) was damaged; its quarantined copy is not sealed") }
         _ = try? writableDatabase(derived)
         return records

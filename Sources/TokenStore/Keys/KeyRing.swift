@@ -161,13 +161,17 @@ struct KeyRing {
 
     // MARK: - Downgrades
 
-    /// The reason why a store that is not sealed is not accepted; nil if there cannot have been a sealed one before it.
+    /// The reason why a store that is not sealed is not accepted; nil if the user has asked for it, and nothing says that there was a sealed
+    /// one before it. Whoever may write to the folder can remove `cache.key`, so that its absence proves nothing.
     var refusalOfUnsealed: String? {
         if let required = settings.required {
             return "it is not sealed, and the agent was started with --require-key-source \(required.name)"
         }
         if hasCredential { return "it is not sealed, and there is a credential; to seal it, start once without" }
-        return hasSettledKeyFile ? "it is not sealed, and \(keyFile.path) belongs to a sealed store" : nil
+        if hasSettledKeyFile { return "it is not sealed, and \(keyFile.path) belongs to a sealed store" }
+        if settings.acceptsUnsealed { return nil }
+        return "it is not sealed, so that anyone who may write to \(directory) can have made it; "
+            + "docs/store.md says how to use it"
     }
 
     /// Whether the key file belongs to a sealed store, which is or was there.
@@ -259,14 +263,17 @@ package struct KeySettings: Sendable {
     package var passphrase: Secret?
     /// The only source that is accepted; nil if any is.
     package var required: KeySource?
+    /// Whether a store that is not sealed is sealed and used; otherwise it is moved to quarantine.
+    package var acceptsUnsealed: Bool
 
     package init(
         credentialsDirectory: String? = nil, secretTool: String = "secret-tool", passphrase: Secret? = nil,
-        required: KeySource? = nil
+        required: KeySource? = nil, acceptsUnsealed: Bool = false
     ) {
         self.credentialsDirectory = credentialsDirectory
         self.secretTool = secretTool
         self.passphrase = passphrase
         self.required = required
+        self.acceptsUnsealed = acceptsUnsealed
     }
 }

@@ -58,9 +58,10 @@ internal import Testing
     }
 
     @Test func readsTheDepthOfNamespacesAndPrivileges() {
-        let nested = ProcessStatus("Name:\tNSpid:\\n\nNSpid:\t31267\t5\nNoNewPrivs:\t1\nSeccomp:\t2\n")
-        #expect(nested.namespaceDepth == 2 && nested.hasNoNewPrivileges)
+        let nested = ProcessStatus(
+            "Name:\tNSpid:\\n\nNSpid:\t31267\t5\nCapBnd:\t00000000a80425fb\nNoNewPrivs:\t1\nSeccomp:\t2\n")
+        #expect(nested.namespaceDepth == 2 && nested.hasNoNewPrivileges && nested.capabilityBounds == 0xA804_25FB)
         let plain = ProcessStatus("NSpid:\t31267\nNoNewPrivs:\t0\n")
-        #expect(plain.namespaceDepth == 1 && !plain.hasNoNewPrivileges)
+        #expect(plain.namespaceDepth == 1 && !plain.hasNoNewPrivileges && plain.capabilityBounds == 0)
     }
 }
