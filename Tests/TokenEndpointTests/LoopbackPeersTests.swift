@@ -114,23 +114,23 @@ internal import TokenModel
         #expect(listener.refusals.all.isEmpty)
     }
 
-    /// Sign-ins share a thread, which ends with the last of their listeners and connections. Listeners of other tests may have one too.
-    @Test func keepsAThreadWhileThereIsAListenerOnly() async throws {
-        var hasEnded = false
-        for _ in 0..<60 where !hasEnded {
-            let (first, second) = (try await listen(), try await listen())
-            #expect(LoopbackThread.references >= 2)
-            first.redirect.close()
-            try await expectSignIn(second)
-            second.redirect.close()
-            second.redirect.close()
-            for _ in 0..<1000 where LoopbackThread.references > 0 { try await Task.sleep(for: .milliseconds(1)) }
-            hasEnded = LoopbackThread.references == 0
-        }
-        #expect(hasEnded)
-        let again = try await listen()
-        try await expectSignIn(again)
-        again.redirect.close()
+    /// A page that is being sent is completed.
+    @Test func endsTheThreadOfASignInWithItsLastConnection() async throws {
+        let (ends, end) = AsyncStream.makeStream(of: Void.self)
+        let thread = LoopbackThread { end.finish() }
+        let connection = thread.group.next().makePromise(of: Void.self)
+        thread.keep(until: connection.futureResult)
+        thread.release()
+        #expect(try await thread.group.next().submit { 1 }.get() == 1)
+        connection.succeed()
+        for await _ in ends {}
+    }
+
+    @Test func closesAListenerTwice() async throws {
+        let listener = try await listen()
+        try await expectSignIn(listener)
+        listener.redirect.close()
+        listener.redirect.close()
     }
 
     @Test func refusesToListenIfTheKernelDoesNotTell() async throws {

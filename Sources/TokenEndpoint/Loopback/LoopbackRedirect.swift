@@ -63,7 +63,7 @@ package final class LoopbackRedirect: Sendable {
         _ target: LoopbackTarget, _ peers: LoopbackPeers, state: String, timeout: Duration
     ) async throws(TokenError) -> LoopbackRedirect {
         let inbox = LoopbackInbox(path: target.path, state: state)
-        let thread = LoopbackThread.acquire()
+        let thread = LoopbackThread()
         defer { thread.release() }
         do {
             let listeners = try await bind(target, peers, inbox: inbox, on: thread, timeout: TimeAmount(timeout))

@@ -2,51 +2,33 @@ internal import NIOCore
 internal import NIOPosix
 internal import Synchronization
 
-/// The thread of the redirect listeners, which all sign-ins in progress share.
+/// The thread of the redirect listeners of one sign-in.
 ///
 /// Every user of the machine can connect to a listener, again and again. On a thread of their own, these connections take no time of the
-/// event loop that serves apps. The thread exists only while there is a listener, or a connection to one.
+/// event loop that serves apps. The thread ends with the last listener and the last connection to one.
 final class LoopbackThread: Sendable {
-    /// The state behind the lock.
-    private struct State {
-        var current: LoopbackThread?
-        /// The number of references to the current thread, which ends with the last one.
-        var references = 0
-    }
-
-    private static let state = Mutex(State())
-
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    /// One for whoever has created the thread, and one for each future that has not completed.
+    private let references = Mutex(1)
+    private let onEnd: @Sendable () -> Void
 
-    private init() {}
-
-    /// The number of references to the thread; 0 if there is none.
-    static var references: Int { state.withLock(\.references) }
-
-    /// Returns the thread, which is started if there is none. The caller calls `release`.
-    static func acquire() -> LoopbackThread {
-        state.withLock { state in
-            let thread = state.current ?? LoopbackThread()
-            state.current = thread
-            state.references += 1
-            return thread
-        }
-    }
+    /// Starts the thread. The caller calls `release`.
+    ///
+    /// - Parameter onEnd: called when the thread has ended.
+    init(onEnd: @escaping @Sendable () -> Void = {}) { self.onEnd = onEnd }
 
     /// Keeps the thread until a future of its event loop has completed. The caller has a reference.
     func keep(until future: EventLoopFuture<some Sendable>) {
-        Self.state.withLock { $0.references += 1 }
+        references.withLock { $0 += 1 }
         future.whenComplete { _ in self.release() }
     }
 
     /// Gives up a reference. The last one ends the thread.
     func release() {
-        let isLast = Self.state.withLock { state in
-            state.references -= 1
-            guard state.references == 0 else { return false }
-            state.current = nil
-            return true
+        let isLast = references.withLock { references in
+            references -= 1
+            return references == 0
         }
-        if isLast { group.shutdownGracefully { _ in } }
+        if isLast { group.shutdownGracefully { [onEnd] _ in onEnd() } }
     }
 }
