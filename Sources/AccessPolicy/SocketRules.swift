@@ -74,7 +74,8 @@ package struct SocketRules: Sendable, Equatable {
     /// - Throws: `requestDenied` (-53011) with the reason.
     package func admitted(_ request: ListAccounts) throws(TokenError) -> ListAccounts? {
         guard let clientID = request.clientID, request.onlySignedIn else {
-            throw Self.denied("it lists the accounts of one app, which are signed in")
+            throw Self.denied(
+                "it lists the accounts of one app, which are signed in; name it with --app or --client-id")
         }
         try require(clientID, request.sharingGroup)
         guard let account else { return request }

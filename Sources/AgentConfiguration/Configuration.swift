@@ -7,16 +7,16 @@ package import TokenModel
 /// mistake.
 package struct Configuration: Sendable, Equatable {
     /// The file of certificate authorities to trust instead of the system's; nil if the file does not name one.
-    package private(set) var caFile: String?
+    package private(set) var caFile: Located<String>?
     /// The URL of the proxy; nil if the file does not name one.
-    package private(set) var proxy: String?
+    package private(set) var proxy: Located<String>?
     /// Whether authorities on this machine may use `http`, as those of an emulator do.
     package private(set) var allowsLoopbackHTTP = false
     /// The rules of the access policy, in the order of the files: those of the system first.
     package private(set) var rules: [PolicyRule] = []
     /// The program that asks the user to confirm a request, instead of the terminal of the process that has sent it;
     /// nil if the file does not name one.
-    package private(set) var askpass: String?
+    package private(set) var askpass: Located<String>?
     /// The place of the audit log.
     package private(set) var audit = AuditDestination.file
     /// Whether the audit log has usernames.
@@ -42,6 +42,9 @@ package struct Configuration: Sendable, Equatable {
         package let file: String
         /// Counted from 1.
         package let line: Int
+
+        /// The file and the line, as compilers write them.
+        package var place: String { "\(file):\(line)" }
     }
 
     /// The places of the audit log.
@@ -200,11 +203,11 @@ package struct Configuration: Sendable, Equatable {
         _ entry: TOMLDocument.Entry, in table: TableName, from file: String
     ) throws(TOMLError) {
         switch (table, entry.key) {
-        case (.network, "ca_file"): caFile = try entry.text
-        case (.network, "proxy"): proxy = try entry.text
+        case (.network, "ca_file"): caFile = Located(value: try entry.text, file: file, line: entry.line)
+        case (.network, "proxy"): proxy = Located(value: try Self.proxy(entry), file: file, line: entry.line)
         case (.network, "allow_loopback_http"): allowsLoopbackHTTP = try entry.flag
         case (.network, _): throw Self.unknown(entry, "ca_file, proxy or allow_loopback_http")
-        case (.confirmation, "askpass"): askpass = try Self.path(entry)
+        case (.confirmation, "askpass"): askpass = Located(value: try Self.path(entry), file: file, line: entry.line)
         case (.confirmation, _): throw Self.unknown(entry, "askpass")
         case (.audit, "destination"): audit = try Self.choice(entry)
         case (.audit, "names"): auditsNames = try entry.flag
@@ -224,6 +227,17 @@ package struct Configuration: Sendable, Equatable {
 
     private static func unknown(_ entry: TOMLDocument.Entry, _ keys: String) -> TOMLError {
         TOMLError(entry.line, "“\(entry.key)” is not a key of [\(entry.table)]; use \(keys)")
+    }
+
+    /// The URL of a proxy. An error does not contain it, since it may have a password.
+    private static func proxy(_ entry: TOMLDocument.Entry) throws(TOMLError) -> String {
+        let url = try entry.text
+        // A blank value stands for none.
+        guard let trimmed = url.trimmedNonEmpty else { return url }
+        do throws(ProxyPlace.Defect) { _ = try ProxyPlace(trimmed) } catch {
+            throw TOMLError(entry.line, "network.proxy \(error.reason); \(error.remedy)")
+        }
+        return url
     }
 
     private static func appName(_ entry: TOMLDocument.Entry) throws(TOMLError) -> String {

@@ -31,12 +31,12 @@ package struct ConfigurationChanges: Sendable, Equatable {
         if running.defaultApp?.value != read.defaultApp?.value { applied.append("defaults.app") }
         if running.defaultAccount?.value != read.defaultAccount?.value { applied.append("defaults.account") }
         // Without the values: a proxy's URL may have a password.
-        if running.caFile != read.caFile { awaitingRestart.append("network.ca_file") }
-        if running.proxy != read.proxy { awaitingRestart.append("network.proxy") }
+        if running.caFile?.value != read.caFile?.value { awaitingRestart.append("network.ca_file") }
+        if running.proxy?.value != read.proxy?.value { awaitingRestart.append("network.proxy") }
         if running.allowsLoopbackHTTP != read.allowsLoopbackHTTP {
             awaitingRestart.append("network.allow_loopback_http = \(read.allowsLoopbackHTTP)")
         }
-        if running.askpass != read.askpass { awaitingRestart.append("confirmation.askpass") }
+        if running.askpass?.value != read.askpass?.value { awaitingRestart.append("confirmation.askpass") }
         if running.audit != read.audit { awaitingRestart.append("audit.destination = \"\(read.audit.rawValue)\"") }
         if running.metricsSocket != read.metricsSocket {
             awaitingRestart.append("metrics.socket\(read.metricsSocket.map { " = \"\($0)\"" } ?? "")")

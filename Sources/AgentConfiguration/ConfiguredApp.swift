@@ -22,6 +22,7 @@ package struct ConfiguredApp: Sendable, Equatable {
         var parts = AuthorityParts()
         var (clientID, group) = (ClientID?.none, SharingGroup.standard)
         var (scopes, resource, redirectURI) = ([String](), String?.none, String?.none)
+        var scopesLine = table.line
         for entry in table.entries {
             switch entry.key {
             case "client_id": clientID = try Self.value(entry, ClientID.init)
@@ -29,9 +30,11 @@ package struct ConfiguredApp: Sendable, Equatable {
             case "authority_kind": parts.kind = (try Configuration.choice(entry) as AuthorityKindName).kind
             case "tenant": parts.tenant = try Self.value(entry, TenantName.init)
             case "cloud": parts.cloud = try Configuration.choice(entry)
-            case "scopes": scopes = try entry.texts.flatMap { ScopeSet(target: $0).scopes }
+            case "scopes":
+                scopes = try entry.texts.flatMap { ScopeSet(target: $0).scopes }
+                scopesLine = entry.line
             case "resource": resource = try Self.value(entry, \.trimmedNonEmpty)
-            case "redirect_uri": redirectURI = try Self.value(entry, \.trimmedNonEmpty)
+            case "redirect_uri": redirectURI = try Self.redirectURI(entry)
             case "sharing_group": group = try Self.value(entry, SharingGroup.init)
             default:
                 throw TOMLError(
@@ -49,8 +52,36 @@ package struct ConfiguredApp: Sendable, Equatable {
         }
         self.clientID = clientID
         authority = try parts.authority(of: table)
+        try Self.requireOneResource(scopes, at: authority, scopesLine)
         sharingGroup = group
         (self.scopes, self.resource, self.redirectURI) = (scopes, resource, redirectURI)
+    }
+
+    /// Refuses scopes of several resources: Entra ID issues a token for one, so that every request with them would fail.
+    private static func requireOneResource(
+        _ scopes: [String], at authority: Authority?, _ line: Int
+    ) throws(TOMLError) {
+        let resources = ScopeList.resources(scopes)
+        guard resources.count > 1, (authority ?? .common).kind == .entra else { return }
+        throw TOMLError(
+            line,
+            "the scopes are for \(resources.count) resources, \(resources.joined(separator: " and ")), and a token is for one; "
+                + "write a table for each, with the same client_id")
+    }
+
+    /// An absolute URI (RFC 3986 section 4.3), which may have any scheme.
+    private static func redirectURI(_ entry: TOMLDocument.Entry) throws(TOMLError) -> String {
+        let uri = try value(entry, \.trimmedNonEmpty)
+        let scheme = uri.prefix { $0 != ":" }
+        let isScheme =
+            scheme.first.map { $0.isASCII && $0.isLetter } ?? false
+            && scheme.utf8.allSatisfy { $0.isASCIILetterOrDigit || "+-.".utf8.contains($0) }
+        guard isScheme, uri.utf8.count > scheme.utf8.count + 1, uri.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            throw TOMLError(
+                entry.line,
+                "“\(uri)” is not a redirect URI; write it as in http://localhost, or remove the line")
+        }
+        return uri
     }
 
     private static func name(_ table: TOMLDocument.Table) throws(TOMLError) -> String {

@@ -128,6 +128,9 @@ struct TOMLLine {
         let isDecimal = digits.utf8.allSatisfy { UInt8(ascii: "0") <= $0 && $0 <= UInt8(ascii: "9") }
         guard isDecimal, word.count - digits.count <= 1, digits == "0" || digits.first != "0", let number = Int64(word)
         else {
+            guard !["true", "false"].contains(word.lowercased()) else {
+                throw error("“\(word)” is not a Boolean; write \(word.lowercased()), in small letters")
+            }
             throw error(
                 "“\(word)” is neither a decimal integer nor true nor false; put a string between quotation marks, as in "
                     + "\(key) = \"\(word)\"")

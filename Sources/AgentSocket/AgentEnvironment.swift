@@ -1,5 +1,5 @@
 internal import PosixFiles
-internal import TokenModel
+package import TokenModel
 
 #if canImport(Glibc)
     internal import Glibc
@@ -79,6 +79,17 @@ package struct AgentEnvironment: Sendable {
     /// The ID of another user whose agent may listen on the socket, since that user has published it: `$SSO_AGENT_OWNER`. Nil for
     /// none.
     package var socketOwner: UInt32? { value("SSO_AGENT_OWNER").flatMap { UInt32($0) } }
+
+    /// Checks that `$SSO_AGENT_OWNER`, if it is set, is the ID of a user.
+    ///
+    /// - Throws: `peerNotAuthorized` (-53005).
+    package func requireSocketOwner() throws(TokenError) {
+        guard let text = value("SSO_AGENT_OWNER"), socketOwner == nil else { return }
+        throw TokenError(
+            .peerNotAuthorized,
+            "SSO_AGENT_OWNER is “\(UntrustedText.clean(text, limit: 80))”, which is not the ID of a user; set it to a number, such "
+                + "as that which “id -u NAME” prints, or unset it")
+    }
 
     /// The directory of the store: `$SSO_AGENT_STATE_DIR`, else `$XDG_STATE_HOME/sso-agent`, else
     /// `~/.local/state/sso-agent`.
@@ -178,7 +189,38 @@ package struct AgentEnvironment: Sendable {
         #endif
     }
 
-    private var home: String { value("HOME") ?? "/nonexistent" }
+    /// The home folder: `$HOME`, else that of the user in the password database, if it exists. Nil if there is none.
+    package var homeFolder: String? { value("HOME") ?? Self.accountHome }
+
+    /// Checks that there is a home folder, if a file or a folder of the agent would be in it.
+    ///
+    /// - Parameters:
+    ///   - hasConfiguration: whether the configuration is named elsewhere, as on the command line.
+    ///   - hasStore: whether the folder of the store is.
+    /// - Throws: `invalidDeveloperParameter` (-51112) with the remedy.
+    package func requireHome(hasConfiguration: Bool = false, hasStore: Bool = false) throws(TokenError) {
+        let needsConfiguration = !hasConfiguration && !namesConfigFile && folder("XDG_CONFIG_HOME") == nil
+        let needsStore = !hasStore && value("SSO_AGENT_STATE_DIR") == nil && folder("XDG_STATE_HOME") == nil
+        guard homeFolder == nil, needsConfiguration || needsStore else { return }
+        throw TokenError(
+            .invalidDeveloperParameter,
+            "HOME is not set, and the password database has no home folder of user \(FileStatus.effectiveUser); run: "
+                + "export HOME=FOLDER")
+    }
+
+    /// The home folder of the user in the password database; nil if it does not exist.
+    private static let accountHome: String? = {
+        var (entry, found) = (passwd(), UnsafeMutablePointer<passwd>?.none)
+        var buffer = [CChar](repeating: 0, count: 16 << 10)
+        guard getpwuid_r(FileStatus.effectiveUser, &entry, &buffer, buffer.count, &found) == 0, found != nil,
+            let folder = entry.pw_dir.map({ String(cString: $0) }), folder.hasPrefix("/"),
+            FileStatus(folder)?.kind == .directory
+        else { return nil }
+        return folder
+    }()
+
+    /// Without a home folder, ``requireHome(hasConfiguration:hasStore:)`` fails before a path in it is used.
+    private var home: String { homeFolder ?? "/nonexistent" }
 
     /// The folder in a variable of the XDG Base Directory Specification, which has relative ones ignored.
     private func folder(_ name: String) -> String? { value(name).flatMap { $0.hasPrefix("/") ? $0 : nil } }

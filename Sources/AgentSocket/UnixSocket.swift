@@ -21,8 +21,8 @@ package enum UnixSocket {
 
     /// Connects without blocking. The socket is non-blocking and closed on exec.
     ///
-    /// - Throws: `agentUnavailable` (-53004) if the path cannot be that of a socket; `peerNotAuthorized` (-53005) if the
-    ///   socket belongs to another user.
+    /// - Throws: `agentUnavailable` (-53004) if the path cannot be that of a socket, or this process may not connect to it;
+    ///   `peerNotAuthorized` (-53005) if the socket belongs to another user.
     package static func connect(to path: String) throws(TokenError) -> Attempt {
         let descriptor = try make()
         let code = try withAddress(of: path) { address, length in
@@ -32,7 +32,16 @@ package enum UnixSocket {
             close(descriptor)
             switch code {
             case EAGAIN: return .busy
-            case ENOENT, ECONNREFUSED: return .nobody
+            case ENOENT: return .nobody
+            case ECONNREFUSED:
+                // The kernel also refuses a file or a folder at the path.
+                guard let kind = FileStatus(path)?.kind, kind != .socket else { return .nobody }
+                throw TokenError(.agentUnavailable, "\(path) is not a socket\(origin(of: path))")
+            case EACCES, EPERM:
+                throw TokenError(
+                    .agentUnavailable,
+                    "you may not use \(path); it is another user's, or its mode was changed\(origin(of: path)); run: ssoctl doctor"
+                )
             default: throw TokenError(.agentUnavailable, "\(path): \(SystemError(number: code))")
             }
         }
@@ -43,6 +52,11 @@ package enum UnixSocket {
             throw error
         }
         return .connected(descriptor)
+    }
+
+    /// The variable that names a path, as the end of a sentence; empty if none does.
+    private static func origin(of path: String) -> String {
+        AgentEnvironment.value("SSO_AGENT_SOCK") == path ? "; SSO_AGENT_SOCK names it" : ""
     }
 
     /// The types of Unix sockets that are used.

@@ -44,6 +44,10 @@ package struct StyledText: Sendable, ExpressibleByStringInterpolation {
 
     package static func bold(_ text: String) -> StyledText { style(1, text) }
     package static func dim(_ text: String) -> StyledText { style(2, text) }
+    /// Bold and red, for a failure.
+    package static func alarm(_ text: String) -> StyledText {
+        StyledText([.control(.style(1)), .control(.style(31)), .text(text), .control(.style(0))])
+    }
     package static func green(_ text: String) -> StyledText { style(32, text) }
 
     /// Erases the current line, so that it can be written again.

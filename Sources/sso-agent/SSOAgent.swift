@@ -206,8 +206,10 @@ struct SSOAgent: ParsableCommand {
     /// Reads the configuration, and the options that follow from it.
     private func configure(_ variables: [String: String]) throws(TokenError) -> (Configuration, AgentOptions) {
         let environment = AgentEnvironment(variables: variables)
+        try environment.requireHome(hasConfiguration: config != nil, hasStore: stateDirectory != nil)
         let configuration = try Configuration(ConfigurationFiles(environment, named: config))
-        if let askpass = configuration.askpass { try Self.requireTrusted(askpass, "the program of [confirmation]") }
+        // Checked before the file of certificate authorities is read again: the reading of a pipe could wait for ever.
+        try configuration.requireNamedFiles()
         return (configuration, try options(configuration, variables, environment))
     }
 
@@ -268,7 +270,8 @@ struct SSOAgent: ParsableCommand {
         return ProcessSandbox(
             folders: folders,
             files: [network.caFile.map(Self.absolute), resolver].compactMap(\.self) + configuration.map(Self.absolute),
-            home: variables["HOME"] ?? "/root", usesProxy: network.usesProxy, environment: variables)
+            home: AgentEnvironment(variables: variables).homeFolder ?? "/root", usesProxy: network.usesProxy,
+            environment: variables)
     }
 
     private func options(
@@ -276,9 +279,8 @@ struct SSOAgent: ParsableCommand {
     ) throws(TokenError) -> AgentOptions {
         var logger = Logger(label: "sso-agent") { TerminalLogHandler(label: $0) }
         logger.logLevel = logLevel
-        // Checked before it is read: the reading of a pipe could wait for ever.
-        if let caFile = (configuration.caFile ?? variables["SSL_CERT_FILE"])?.trimmedNonEmpty {
-            try Self.requireTrusted(caFile, "the file of certificate authorities")
+        if configuration.caFile?.value.trimmedNonEmpty == nil, let path = variables["SSL_CERT_FILE"]?.trimmedNonEmpty {
+            try Self.requireTrusted(path, "SSL_CERT_FILE")
         }
         var options = AgentOptions(
             socketPath: Self.absolute(socketPath ?? environment.socketPath),
@@ -287,12 +289,11 @@ struct SSOAgent: ParsableCommand {
                 credentialsDirectory: variables["CREDENTIALS_DIRECTORY"], required: requiredSource,
                 acceptsUnsealed: acceptUnsealedStore),
             allowsLoopbackHTTP: allowLoopbackHttp || configuration.allowsLoopbackHTTP,
-            network: try NetworkSettings(
-                environment: variables, caFile: configuration.caFile, proxy: configuration.proxy),
+            network: try Self.network(configuration, variables),
             policy: PeerPolicy(userID: FileStatus.effectiveUser, rules: configuration.rules),
             now: { Int64(Date().timeIntervalSince1970) }, logger: logger)
         options.metricsSocketPath = metricsSocket.map(Self.absolute) ?? configuration.metricsSocket
-        options.askpass = configuration.askpass
+        options.askpass = configuration.askpass?.value
         options.auditsNames = configuration.auditsNames
         options.letsAppsKeepTokens = configuration.letsAppsKeepTokens
         options.audit =
@@ -306,12 +307,25 @@ struct SSOAgent: ParsableCommand {
         return options
     }
 
+    private static func network(
+        _ configuration: Configuration, _ variables: [String: String]
+    ) throws(TokenError) -> NetworkSettings {
+        let proxy = configuration.proxy
+        do throws(TokenError) {
+            return try NetworkSettings(
+                environment: variables, caFile: configuration.caFile?.value, proxy: proxy?.value)
+        } catch {
+            guard let proxy, error.message.hasPrefix("network.proxy ") else { throw error }
+            throw TokenError(error.code, "\(proxy.place): \(error.message)")
+        }
+    }
+
     /// Refuses a file that another user could change or replace.
-    private static func requireTrusted(_ path: String, _ role: String) throws(TokenError) {
+    private static func requireTrusted(_ path: String, _ setting: String) throws(TokenError) {
         do throws(TrustedFileError) {
             _ = try FileDescriptor.trusted(path)
         } catch {
-            throw TokenError(.invalidDeveloperParameter, "\(role), \(path), cannot be used: \(error)")
+            throw TokenError(.invalidDeveloperParameter, "\(setting) names \(path), which cannot be used: \(error)")
         }
     }
 

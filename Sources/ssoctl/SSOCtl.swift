@@ -92,7 +92,10 @@ struct SSOCtl: AsyncParsableCommand {
             text = CompletionScript.extended(text, CommandNames(of: configuration))
         }
         if arguments.contains("--json"), !text.isEmpty, !status.isSuccess {
-            Terminal.print(json: CommandFailure.usage(message(for: error), nextCommand: path.help))
+            let failure = CommandFailure.usage(message(for: error), nextCommand: path.help)
+            // These commands print a document for each line.
+            let isOnOneLine = ["audit", "watch"].contains(arguments.first)
+            Terminal.print(isOnOneLine ? Terminal.jsonLine(failure) : Terminal.json(failure))
         } else if status.isSuccess, !text.isEmpty {
             Terminal.print(text)
         } else if !text.isEmpty {

@@ -16,8 +16,8 @@ internal import TokenModel
         proxy = 'http://proxy:3128'
         """.write(toFile: path, atomically: true, encoding: .utf8)
         let configuration = try Configuration(userFile: path, isRequired: true)
-        #expect(configuration.caFile == "/etc/ssl/company.pem")
-        #expect(configuration.proxy == "http://proxy:3128")
+        #expect(configuration.caFile?.value == "/etc/ssl/company.pem")
+        #expect(configuration.proxy?.value == "http://proxy:3128")
     }
 
     @Test func letsAppsKeepTokensUnlessItSaysOtherwise() throws {
@@ -46,7 +46,11 @@ internal import TokenModel
             ("[tokens]\nkeep = false", "line 2", "use kept_by_apps"),
             ("[tokens]\nkept_by_apps = 0", "line 2", "true or false"),
             ("[confirmation]\naskpass = \"x\"", "line 2", "absolute path"),
-            ("[network]\nproxy = 1", "line 2", "quotation marks"), ("[network\n", "line 1", "[network]"),
+            ("[network]\nproxy = 1", "line 2", "quotation marks"),
+            ("[network]\n\nproxy = \"ftp://me:secret@proxy\"", "line 3", "write it as in http://proxy.example:3128"),
+            ("[network]\nproxy = \"not a url\"", "line 2", "is not the URL of a proxy"),
+            ("[agent]\nstart_on_demand = True", "line 2", "write true, in small letters"),
+            ("[network\n", "line 1", "[network]"),
         ])
     func namesTheFileTheLineAndTheRemedy(text: String, line: String, remedy: String) throws {
         let folder = try TemporaryFolder()
@@ -55,6 +59,24 @@ internal import TokenModel
         let error = #expect(throws: TokenError.self) { try Configuration(userFile: path, isRequired: false) }
         #expect(error?.code == .invalidDeveloperParameter)
         for part in [path, line, remedy] { #expect(error?.message.contains(part) == true, "\(error?.message ?? "")") }
+    }
+
+    @Test(arguments: [("[network]\n\nca_file", 3), ("[confirmation]\naskpass", 2)])
+    func namesTheLineOfAFileThatCannotBeUsed(key: String, line: Int) throws {
+        let folder = try TemporaryFolder()
+        let (path, named) = (folder.file("config.toml"), folder.file("named"))
+        try "\(key) = \"\(named)\"\n".write(toFile: path, atomically: true, encoding: .utf8)
+        let configuration = try Configuration(userFile: path, isRequired: true)
+        let missing = #expect(throws: TokenError.self) { try configuration.requireNamedFiles() }
+        #expect(missing?.message.hasPrefix("\(path):\(line): ") == true, "\(missing?.message ?? "")")
+        #expect(missing?.message.hasSuffix("name another file, or remove the line") == true)
+        // It has no certificate, and nobody can run it.
+        #expect(FileManager.default.createFile(atPath: named, contents: Data()))
+        #expect(chmod(named, 0o600) == 0)
+        #expect(throws: TokenError.self) { try configuration.requireNamedFiles() }
+        #expect(chmod(named, 0o722) == 0)
+        let open = #expect(throws: TokenError.self) { try configuration.requireNamedFiles() }
+        #expect(open?.message.hasSuffix("chmod go-w \(named)") == true, "\(open?.message ?? "")")
     }
 
     @Test func requiresOnlyAFileThatWasNamed() throws {
@@ -97,7 +119,7 @@ internal import TokenModel
         #expect(error?.code == .invalidDeveloperParameter)
         #expect(error?.message.contains("chmod go-w \(path)") == true, "\(error?.message ?? "")")
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
-        #expect(try Configuration(userFile: path, isRequired: true).proxy == "http://proxy:3128")
+        #expect(try Configuration(userFile: path, isRequired: true).proxy?.value == "http://proxy:3128")
     }
 
     @Test func refusesAFileInAFolderThatOthersMayChange() throws {

@@ -42,6 +42,24 @@ internal import TokenModel
         #expect(configuration.defaultAccount?.value == "alice@contoso.com")
     }
 
+    @Test(arguments: ["http://localhost:8400/x", "msauth.com.example.app://auth", "urn:ietf:wg:oauth:2.0:oob"])
+    func acceptsARedirectURIOfAnyScheme(uri: String) throws {
+        let text = "[apps.a]\nclient_id = \"x\"\nredirect_uri = \"\(uri)\""
+        #expect(try Configuration(decoding: text.utf8).app(named: "a")?.redirectURI == uri)
+    }
+
+    /// Only Entra ID issues a token for one resource.
+    @Test func acceptsScopesOfSeveralResourcesAtAnotherProvider() throws {
+        let text = """
+            [apps.a]
+            client_id = "x"
+            authority = "https://login.contoso.com"
+            authority_kind = "openid"
+            scopes = ["read", "https://vault.azure.net/.default"]
+            """
+        #expect(try Configuration(decoding: text.utf8).app(named: "a")?.scopes.count == 2)
+    }
+
     @Test(arguments: [
         ("[apps.a]\nscopes = [\"S\"]", 1, "client_id"), ("[apps.a]\nclient_id = \" \"", 2, "client_id"),
         ("[apps.a]\nclient_di = \"x\"", 2, "use client_id"), ("[apps]\nclient_id = \"x\"", 1, "[apps.graph]"),
@@ -50,6 +68,11 @@ internal import TokenModel
         ("[apps.a]\nclient_id = \"x\"\nauthority = \"https://x/y\"\ntenant = \"z\"", 3, "remove"),
         ("[apps.a]\nclient_id = \"x\"\ntenant = \"a/b\"", 3, "tenant"),
         ("[apps.a]\nclient_id = \"x\"\ncloud = \"mars\"", 3, "public, usgov, china"),
+        ("[apps.a]\nclient_id = \"x\"\nredirect_uri = \"nonsense\"", 3, "http://localhost"),
+        (
+            "[apps.a]\nclient_id = \"x\"\nscopes = [\"Mail.Read\", \"https://vault.azure.net/.default\"]", 3,
+            "2 resources"
+        ),
         ("[apps.a]\nclient_id = \"x\"\nauthority_kind = \"openid\"", 1, "authority"),
         ("[apps.a]\nclient_id = \"x\"\nscopes = [\"S\"]\nresource = \"R\"", 1, "remove one"),
         ("[apps.a]\nclient_id = \"x\"\n[apps.a]", 3, "twice"), ("[apps.a.b]\nclient_id = \"x\"", 1, "dotted"),
@@ -82,7 +105,7 @@ internal import TokenModel
         #expect(
             configuration.files == ["config.toml", "conf.d/10.toml", "conf.d/2.toml", "user.toml"].map(folder.file))
         #expect(configuration.apps.map(\.clientID.text) == ["two", "ten"])
-        #expect(configuration.proxy == "http://u" && configuration.caFile == "/a")
+        #expect(configuration.proxy?.value == "http://u" && configuration.caFile?.value == "/a")
         // The first rule that covers a request decides.
         #expect(configuration.rules.map(\.effect) == [.deny, .allow])
         try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: folder.file("conf.d/2.toml"))

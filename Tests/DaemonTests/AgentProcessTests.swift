@@ -260,6 +260,8 @@ internal import TokenWire
             for (text, complaint) in [
                 ("[network\n", file), ("[network]\nca_file = \"/nonexistent.pem\"\n", "/nonexistent.pem"),
                 ("[network]\nproxy = \"not a url\"\n", "network.proxy"),
+                ("[network]\nca_file = \"/nonexistent.pem\"\n", "\(file):2: network.ca_file"),
+                ("[confirmation]\n\naskpass = \"/nonexistent\"\n", "\(file):3: confirmation.askpass"),
             ] {
                 try text.write(toFile: file, atomically: true, encoding: .utf8)
                 let refused = try await f.run("sso-agent", ["--config", file])

@@ -118,7 +118,11 @@ internal import Testing
             let folder = f.folder.file(".azure")
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             let file = "\(folder)/msal_token_cache.json"
-            try Data("{}".utf8).write(to: URL(filePath: file))
+            // That of a tool that has signed out has no tokens.
+            try Data(#"{"Account": {}, "RefreshToken": {}}"#.utf8).write(to: URL(filePath: file))
+            let none = try await f.ssoctl(["doctor"] + emulator).output
+            #expect(none.contains("no tool has left tokens") && none.hasSuffix(" checks passed\n"), "\(none)")
+            try Data(#"{"RefreshToken": {"k": {}}}"#.utf8).write(to: URL(filePath: file))
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
             let printed = try await f.ssoctl(["doctor"] + emulator)
             #expect(
@@ -126,7 +130,8 @@ internal import Testing
                     "azure-cli keeps tokens in plain text: \(file)\n     → ssoctl import --from azure-cli"))
             try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
             let open = try await f.ssoctl(["doctor"] + emulator, status: 1)
-            #expect(open.output.contains("which other users can read\n     → chmod 600 \(file)"), "\(open)")
+            #expect(open.output.contains("which other users can read\n     → chmod 600 \(file)\n1 of "), "\(open)")
+            #expect(open.output.hasSuffix(" checks has failed\n"), "\(open)")
             withExtendedLifetime(agent) {}
         }
     }

@@ -26,10 +26,16 @@ internal import TokenWire
             #expect(try await f.at(path, f.tokenCommand()).status == 0)
             let wider = try await f.at(path, f.tokenCommand(scope: "Mail.Read"))
             #expect(wider.status == 1 && wider.errors.contains("other scopes"))
-            for other in [["accounts"], ["key"], ["doctor"], ["sockets"], ["unpublish", "build"]] {
+            for other in [["accounts"], ["key"], ["sockets"], ["unpublish", "build"]] {
                 let ended = try await f.at(path, other)
                 #expect(ended.status == 1, "\(other): \(ended.output)")
+                let nextStep = other[0] == "accounts" ? "--app or --client-id" : "run this where the agent runs"
+                #expect(ended.errors.contains(nextStep), "\(other): \(ended.errors)")
             }
+            let doctor = try await f.at(path, ["doctor"])
+            #expect(doctor.status == 0 && doctor.output.hasSuffix(" checks passed\n"), "\(doctor)")
+            let socket = "ok   socket: \(path) is a published socket, which serves tokens only\n"
+            #expect(doctor.output.hasPrefix(socket) && doctor.output.contains("ok   configuration: "), "\(doctor)")
             #expect(try await f.at(path, ["status"]).output.contains("answers at the published \(path)"))
             // A published socket publishes no other.
             let nested = try await f.at(
@@ -50,6 +56,9 @@ internal import TokenWire
             #expect(!FileManager.default.fileExists(atPath: path))
             #expect(try await f.run("ssoctl", ["unpublish", path]).status == 1)
             #expect(try await f.at(path, f.tokenCommand()).status == 4)
+            // The folder, which others can look into, is not what is wrong.
+            let ended = try await f.at(path, ["doctor"])
+            #expect(ended.status == 4 && ended.output.contains("ok   socket folder: "), "\(ended)")
             withExtendedLifetime(agent) {}
         }
     }

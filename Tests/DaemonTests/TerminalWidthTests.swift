@@ -33,6 +33,10 @@ internal import Testing
             let narrow = try await shown(f, ["accounts"], columns: 80)
             #expect(narrow[0].contains("STATE") && !narrow[0].contains("TENANT"), "\(narrow)")
             #expect(narrow.allSatisfy { $0.count <= 80 } && narrow.contains { $0.contains("--verbose") }, "\(narrow)")
+            let phone = try await shown(f, ["accounts"], columns: 40)
+            #expect(phone[0].contains("STATE") && phone.allSatisfy { $0.count <= 40 }, "\(phone)")
+            let metrics = try await shown(f, ["status", "--verbose"], columns: 60)
+            #expect(metrics.dropFirst(4).allSatisfy { $0.count <= 60 } && metrics.count > 10, "\(metrics)")
             let wider = try await shown(f, ["accounts"], columns: 130)
             #expect(wider[0].contains("TENANT") && !wider[0].contains("IDENTIFIER"), "\(wider)")
             let all = try await f.ssoctl(["accounts"]).output

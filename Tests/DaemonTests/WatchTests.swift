@@ -35,6 +35,18 @@ internal import TokenWire
         }
     }
 
+    /// It does not wait for the next event, of which it could tell nobody.
+    @Test func endsWhenTheReaderOfItsOutputHasEnded() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.waitUntilOpen()
+            let script = "\"$0\" watch | head -1; echo \"${PIPESTATUS[0]}\""
+            let ended = try await f.run("/usr/bin/env", ["bash", "-c", script, Executable.path("ssoctl")])
+            #expect(ended.output.hasSuffix("watching from now on\n0\n") && ended.errors.isEmpty, "\(ended)")
+            _ = agent
+        }
+    }
+
     @Test func printsAnObjectForEachEvent() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()

@@ -63,6 +63,7 @@ struct ConnectionReader {
     /// - Parameter again: whether to try again for two seconds if no process listens.
     /// - Returns: the socket, nil if no connection could be made; and whether no process listens.
     private func tryToConnect(again: Bool) throws(TokenError) -> (socket: Int32?, isMissing: Bool) {
+        try AgentEnvironment.current.requireSocketOwner()
         let deadline = MonotonicTime.now.advanced(by: .seconds(2))
         while true {
             var isMissing = false

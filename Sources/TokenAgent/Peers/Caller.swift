@@ -37,7 +37,8 @@ struct Caller: Sendable {
         if let handler = published.handler(of: number) { return handler }
         let request = PolicyRequest(
             name: RequestFrame.name(of: number) ?? "unknown", subject: RequestSubject(isLimitedToApp: false))
-        let error = TokenError(.requestDenied, "a published socket does not serve \(request.name)")
+        let error = TokenError(
+            .requestDenied, "a published socket gives tokens only; run this where the agent runs (\(request.name))")
         denials.add(request, error, from: identity)
         audit?.refused(request, error.code, from: identity, by: publication)
         throw error

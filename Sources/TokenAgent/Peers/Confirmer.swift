@@ -59,7 +59,9 @@ final class Confirmer: Sendable {
         let question = TerminalText.line("\(peer.description) asks to \(Self.purpose(of: request)).")
         switch answer(to: question, on: peer) {
         case 1: return
-        case 0: throw Self.denied(request, "it was not confirmed")
+        case 0:
+            let advice = askpass == nil ? "; run it again, and type yes" : ""
+            throw Self.denied(request, "it was not confirmed\(advice)")
         case let answer:
             let place =
                 answer == AGENT_FOREIGN_TERMINAL

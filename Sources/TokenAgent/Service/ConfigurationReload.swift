@@ -25,23 +25,23 @@ final class ConfigurationReload {
             do throws(TokenError) {
                 new = try await Self.offLoop(read)
             } catch {
-                options.logger.error(
-                    "the configuration was not changed",
-                    metadata: ["reason": "\(UntrustedText.clean(error.message, limit: 500))"])
+                let reason = UntrustedText.clean(error.message, limit: 500)
+                options.logger.error("the configuration was not changed: \(reason)")
                 throw error
             }
             apply(new)
-            options.logger.notice("the configuration was read again", metadata: Self.metadata(new.report))
+            options.logger.notice("the configuration was read again\(Self.changes(in: new.report))")
             return new.report
         }
     }
 
-    private static func metadata(_ report: ReloadConfiguration.Reply) -> Logger.Metadata {
-        let lists = [("changed", report.applied), ("after a restart", report.awaitingRestart)]
-        return Dictionary(
-            uniqueKeysWithValues: lists.filter { !$0.1.isEmpty }.map { name, changes in
-                (name, "\(UntrustedText.clean(changes.joined(separator: "; "), limit: 500))")
-            })
+    /// What has changed, as the end of a sentence. It is part of the message, since a log handler writes metadata before that.
+    private static func changes(in report: ReloadConfiguration.Reply) -> String {
+        let lists = [("changed", report.applied), ("needs a restart", report.awaitingRestart)]
+        let texts = lists.filter { !$0.1.isEmpty }.map { name, changes in
+            "\(name): \(UntrustedText.clean(changes.joined(separator: ", "), limit: 500))"
+        }
+        return texts.isEmpty ? ": nothing has changed" : "; " + texts.joined(separator: "; ")
     }
 
     @concurrent

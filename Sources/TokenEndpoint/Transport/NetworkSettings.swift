@@ -54,7 +54,9 @@ package struct NetworkSettings: Sendable {
         guard let file = try? Data(contentsOf: URL(filePath: path)), PEMCertificates.canBeRead(Array(file))
         else {
             throw TokenError(
-                .invalidDeveloperParameter, "\(setting) names \(path), which cannot be read as PEM certificates")
+                .invalidDeveloperParameter,
+                "\(setting) names \(path), which cannot be read as PEM certificates; name another file, or remove "
+                    + "the setting")
         }
         return path
     }
@@ -101,7 +103,8 @@ struct ProxyServer: Sendable, Hashable {
         // The host must not need encoding: FoundationEssentials accepts any text as a host, and encodes it.
         guard let parts, let host = parts.host, !host.isEmpty, parts.encodedHost == host else {
             throw TokenError(
-                .invalidDeveloperParameter, "\(setting) is not the URL of a proxy, such as http://proxy:3128")
+                .invalidDeveloperParameter,
+                "\(setting) is not the URL of a proxy; write it as in http://proxy.example:3128")
         }
         guard let kind = parts.scheme.flatMap({ Kind(scheme: $0.lowercased()) }) else {
             let kinds = Kind.allCases.map { "\($0.rawValue)://" }.joined(separator: ", ")

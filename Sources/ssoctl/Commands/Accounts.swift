@@ -89,7 +89,8 @@ struct AccountsCommand: Command {
         let tokens = list.accounts[0].state == nil ? [] : ["APPS", "STATE", "VALID UNTIL"]
         var text = Table.fitted(
             ["", "NAME", "TENANT"] + tokens + ["IDENTIFIER"], rows,
-            leavingOut: verbose ? [] : ["IDENTIFIER", "TENANT"], elsewhere: "--verbose and --json show all.")
+            leavingOut: verbose ? [] : ["IDENTIFIER", "TENANT", "VALID UNTIL", "APPS"],
+            elsewhere: "--verbose and --json show all.")
         if let credentials = list.credentials, !credentials.isEmpty {
             text +=
                 "\n\n"

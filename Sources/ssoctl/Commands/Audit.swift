@@ -33,7 +33,7 @@ struct AuditCommand: AsyncParsableCommand {
         do throws(TokenError) {
             status = try await printLog() ? .done : .failed
         } catch {
-            status = await CommandFailure(error).withRemedy(.shared).report(asJSON: output.json)
+            status = await CommandFailure(error).withRemedy(.shared).report(asJSON: output.json, onOneLine: true)
         }
         if status != .done { throw ExitCode(status.rawValue) }
     }
@@ -44,6 +44,7 @@ struct AuditCommand: AsyncParsableCommand {
         if file == nil { path = "\(try await AgentClient.shared.status().stateDirectory)/\(AuditWriter.fileName)" }
         var reader = try AuditReader(path: path)
         var isWhole = true
+        if follow { ClosedOutput.endProcessWhenClosed() }
         while true {
             switch try reader.next() {
             case .line(let text, let line)?: Terminal.print(output.json ? text : line.summary)

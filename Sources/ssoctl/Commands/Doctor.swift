@@ -1,4 +1,5 @@
 internal import AgentClient
+internal import AgentSocket
 internal import ArgumentParser
 internal import PosixFiles
 internal import TokenModel
@@ -61,13 +62,22 @@ struct DoctorCommand: Command {
             return Printout(
                 checks: ([socket, folder] + checks + SessionChecks.all + ownChecks).map(Printout.Check.init))
         } catch  where error.code == .agentUnavailable || error.code == .peerNotAuthorized {
-            let advice = Advice(error.message)
-            let socket = HealthCheck(
-                name: "socket", ok: false, detail: advice.message,
-                hint: advice.command.map { "start the agent: \($0)" })
-            let ownChecks = SessionChecks.all + ConfigurationChecks.all(knowsClock: false)
-            return Printout(checks: ([socket, folder] + ownChecks).map(Printout.Check.init), isAgentThere: false)
+            return Printout(
+                checks: Self.ownChecks(.unusableSocket(agent.socketPath, error), folder), isAgentThere: false)
+        } catch  where error.code == .requestDenied {
+            // Only a published socket answers without the number of the agent's process.
+            let isPublished = (try? await agent.status().processID) == 0
+            let detail =
+                isPublished
+                ? "\(agent.socketPath) is a published socket, which serves tokens only"
+                : "the agent answers at \(agent.socketPath), and makes no checks for this program: \(error.message)"
+            return Printout(checks: Self.ownChecks(HealthCheck(name: "socket", ok: true, detail: detail), folder))
         }
+    }
+
+    /// The checks that need no agent, after those of the socket and its folder.
+    private static func ownChecks(_ socket: HealthCheck, _ folder: HealthCheck) -> [Printout.Check] {
+        ([socket, folder] + SessionChecks.all + ConfigurationChecks.all(knowsClock: false)).map(Printout.Check.init)
     }
 
     func status(of printout: Printout) -> ExitStatus {
@@ -75,16 +85,35 @@ struct DoctorCommand: Command {
         return printout.checks.allSatisfy(\.ok) ? .done : .failed
     }
 
-    func describe(_ printout: Printout) -> String? {
-        printout.checks.map { check in
-            let line = "\(check.ok ? "ok  " : "FAIL") \(check.name): \(check.detail)"
-            return check.hint.map { "\(line)\n     → \($0)" } ?? line
-        }.joined(separator: "\n")
+    /// The failures come last, where they are seen on a terminal, and then their number.
+    func style(_ printout: Printout) -> StyledText? {
+        let failed = printout.checks.filter { !$0.ok }
+        let lines = (printout.checks.filter(\.ok) + failed).map { check in
+            let line = StyledText(" \(check.name): \(check.detail)\(check.hint.map { "\n     → \($0)" } ?? "")\n")
+            return (check.ok ? "ok  " : .alarm("FAIL")) + line
+        }
+        let text = lines.reduce("", +)
+        let total = printout.checks.count
+        guard !failed.isEmpty else { return text + .green("All \(total) checks passed") }
+        return text + .alarm("\(failed.count) of \(total) checks \(failed.count == 1 ? "has" : "have") failed")
     }
 }
 
 extension HealthCheck {
-    /// Checks the owner and the mode of the socket's directory: no other user may be able to replace the socket.
+    /// The check of a socket at which no agent can be reached.
+    fileprivate static func unusableSocket(_ path: String, _ error: TokenError) -> HealthCheck {
+        let advice = Advice(error.message)
+        var hint = advice.command.map { "start the agent: \($0)" }
+        if advice.command == "ssoctl doctor" {
+            // The path cannot be used, and this is the command that the error names.
+            let isOwnSocket = FileStatus(path).map { $0.isOwn && $0.kind == .socket } ?? false
+            hint = isOwnSocket ? "chmod 0600 \(path.shellWord)" : nil
+        }
+        return HealthCheck(name: "socket", ok: false, detail: advice.message, hint: hint)
+    }
+
+    /// Checks the owner and the mode of the socket's directory: no other user may be able to replace the socket. Others may look into
+    /// it, as into that of a published socket.
     fileprivate static func socketFolder(of socketPath: String) -> HealthCheck {
         let folder = PrivateFiles.parent(of: socketPath)
         guard let status = FileStatus(folder) else {
@@ -93,10 +122,17 @@ extension HealthCheck {
                 hint: "start sso-agent, which creates it")
         }
         let mode = String(status.mode & 0o777, radix: 8)
-        guard status.isOwn, !status.isAccessibleToOthers else {
+        let owner = AgentEnvironment.current.socketOwner
+        guard status.isOwnOrRoots || status.owner == owner else {
             return HealthCheck(
-                name: "socket folder", ok: false, detail: "\(folder) has mode \(mode) and owner \(status.owner)",
-                hint: "chmod 0700 \(folder.shellWord)")
+                name: "socket folder", ok: false, detail: "\(folder) belongs to user \(status.owner)",
+                hint: "if that user has published the socket to you: export SSO_AGENT_OWNER=\(status.owner)")
+        }
+        guard !status.isWritableByOthers else {
+            return HealthCheck(
+                name: "socket folder", ok: false,
+                detail: "\(folder) has mode \(mode), so that other users could replace the socket",
+                hint: "chmod go-w \(folder.shellWord)")
         }
         return HealthCheck(name: "socket folder", ok: true, detail: "\(folder) has mode \(mode)")
     }

@@ -53,7 +53,7 @@ struct ImportCommand: Command {
             throw CommandFailure(
                 TokenError(
                     .invalidDeveloperParameter,
-                    "\(tool.rawValue) has no cache in plain text in \(tool.usualPlace); others, such as those in a keyring, cannot be read"
+                    "\(tool.rawValue) has left no tokens in plain text in \(tool.usualPlace); others, such as those in a keyring, cannot be read"
                 ), nextCommand: "ssoctl import --find")
         }
         var printout = ImportPrintout(caches: found.caches)

@@ -103,6 +103,9 @@ struct SignInOptions: ParsableArguments {
         guard [usesDeviceCode, usesBrowser, printsURL].filter(\.self).count <= 1 else {
             throw ValidationError("Choose one of --browser, --device-code and --print-url.")
         }
+        guard loginHint.map({ $0.trimmedNonEmpty != nil }) ?? true else {
+            throw ValidationError("The account's name must not be blank.")
+        }
         guard !usesDeviceCode || (prompt == nil && domainHint == nil) else {
             throw ValidationError(
                 "--prompt and --domain-hint are for a sign-in page, which --device-code does not open.")

@@ -35,6 +35,7 @@ struct WatchCommand: AsyncParsableCommand {
         do {
             let filter = try AppFilter(app) { command(app: $0) }
             let request = WatchEvents(clientID: filter.clientID, sharingGroup: filter.sharingGroup)
+            ClosedOutput.endProcessWhenClosed()
             let output = EventOutput(isJSON: json, notifies: notify, filter: filter)
             try await Interruption.cancelling {
                 for try await event in AgentClient.shared.events(request) { output.show(event) }

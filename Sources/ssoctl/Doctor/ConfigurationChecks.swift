@@ -16,6 +16,8 @@ enum ConfigurationChecks {
             let files = settings.configuration.files
             do throws(TokenError) {
                 try settings.configuration.requireDefaultApp()
+                // The file of certificate authorities has a check of its own.
+                try settings.configuration.requireAskpass()
             } catch {
                 throw CommandFailure(error)
             }
@@ -36,14 +38,13 @@ enum ConfigurationChecks {
 
     private static func proxy(_ configuration: Configuration?) -> HealthCheck {
         let name = "proxy"
-        let configured = configuration?.proxy?.trimmedNonEmpty.map { (variable: "[network] proxy", url: $0) }
+        let configured = configuration?.proxy?.value.trimmedNonEmpty.map { (variable: "[network] proxy", url: $0) }
         guard let (setting, url) = configured ?? NetworkEnvironment.proxy(AgentEnvironment.value) else {
             return HealthCheck(name: name, ok: true, detail: "none")
         }
-        guard let place = ProxyPlace(url) else {
-            return HealthCheck(
-                name: name, ok: false, detail: "\(setting) is not the URL of a proxy",
-                hint: "write it as in http://proxy.example:3128, with \(ProxyPlace.schemes.joined(separator: ", "))")
+        let place: ProxyPlace
+        do throws(ProxyPlace.Defect) { place = try ProxyPlace(url) } catch {
+            return HealthCheck(name: name, ok: false, detail: "\(setting) \(error.reason)", hint: error.remedy)
         }
         let isVariable = configured == nil
         return HealthCheck(
@@ -59,7 +60,8 @@ enum ConfigurationChecks {
 
     private static func certificates(_ configuration: Configuration?) -> HealthCheck {
         let name = "certificates"
-        let configured = configuration?.caFile?.trimmedNonEmpty
+        let configured = configuration?.caFile?.value.trimmedNonEmpty
+        let place = configured.flatMap { _ in configuration?.caFile.map { "\($0.place): " } } ?? ""
         guard let path = configured ?? AgentEnvironment.value("SSL_CERT_FILE") else {
             return HealthCheck(name: name, ok: true, detail: "those that the system trusts")
         }
@@ -69,7 +71,9 @@ enum ConfigurationChecks {
             do throws(SystemError) { bytes = try file.readToEnd(limit: 4 << 20) } catch {
                 throw TrustedFileError(error)
             }
-            guard PEMCertificates.canBeRead(bytes) else { return unreadableCertificates(name, path, bytes) }
+            guard PEMCertificates.canBeRead(bytes) else {
+                return unreadableCertificates(name, path, place, bytes)
+            }
             let count = Phrases.count(PEMCertificates.count(in: bytes), "certificate")
             let origin = configured == nil ? " (SSL_CERT_FILE of this shell)" : ""
             return HealthCheck(
@@ -77,20 +81,22 @@ enum ConfigurationChecks {
                 hint: configured == nil ? hintForUnit("ca_file") : nil)
         } catch {
             return HealthCheck(
-                name: name, ok: false, detail: "\(path): \(error)",
+                name: name, ok: false, detail: "\(place)\(path): \(error)",
                 hint: "name the file of the certificate authorities in [network] ca_file, or unset SSL_CERT_FILE")
         }
     }
 
     /// The check of a file with which the agent does not start.
-    private static func unreadableCertificates(_ name: String, _ path: String, _ bytes: [UInt8]) -> HealthCheck {
+    private static func unreadableCertificates(
+        _ name: String, _ path: String, _ place: String, _ bytes: [UInt8]
+    ) -> HealthCheck {
         guard PEMCertificates.count(in: bytes) == 0 else {
             return HealthCheck(
-                name: name, ok: false, detail: "the first certificate of \(path) cannot be decoded",
+                name: name, ok: false, detail: "\(place)the first certificate of \(path) cannot be decoded",
                 hint: "write the file again from its source")
         }
         return HealthCheck(
-            name: name, ok: false, detail: "\(path) has no certificate in the PEM format",
+            name: name, ok: false, detail: "\(place)\(path) has no certificate in the PEM format",
             hint: "if it is in the DER format: openssl x509 -inform der -in \(path.shellWord) -out FILE.pem")
     }
 
@@ -127,23 +133,5 @@ enum ConfigurationChecks {
             }
             return HealthCheck(name: name, ok: true, detail: what, hint: cache.importCommand)
         }
-    }
-}
-
-/// The scheme and the host of a proxy, without the password that its URL may have.
-struct ProxyPlace: Equatable {
-    static let schemes = ["http", "https", "socks", "socks4", "socks4a", "socks5", "socks5h"]
-
-    let text: String
-
-    /// Nil if it is not the URL of a proxy.
-    init?(_ url: String) {
-        let parts = url.ranges(of: "://").first.map { (url[..<$0.lowerBound].lowercased(), url[$0.upperBound...]) }
-        let (scheme, rest) = parts ?? ("http", url[...])
-        let server = rest.prefix { !"/?#".contains($0) }
-        let host = server.lastIndex(of: "@").map { server[server.index(after: $0)...] } ?? server
-        let isHost = !host.isEmpty && host.utf8.allSatisfy { $0.isASCIILetterOrDigit || "-._:[]".utf8.contains($0) }
-        guard Self.schemes.contains(scheme), isHost, host.first != ":" else { return nil }
-        text = "\(scheme)://\(host)"
     }
 }

@@ -124,7 +124,11 @@ struct ImportPrintout: Encodable {
     }
 
     private var remains: [String] {
-        (caches ?? []).filter { cache in failed?.contains { $0.file == cache.file } != true }.map {
+        // A cache of which nothing was imported or skipped has no tokens.
+        let counts = imported ?? .nothing
+        let isEmpty = counts.accounts + counts.refreshTokens + counts.accessTokens + counts.idTokens == 0
+        guard !isEmpty || skipped?.isEmpty == false || moreSkipped != nil else { return [] }
+        return (caches ?? []).filter { cache in failed?.contains { $0.file == cache.file } != true }.map {
             "\($0.file) still has tokens, in plain text. If \($0.tool) does not need them any more, run: \($0.removeCommand)"
         }
     }

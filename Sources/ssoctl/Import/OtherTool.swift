@@ -78,18 +78,33 @@ struct FoundCaches {
         }
     }
 
+    /// The size up to which a file may be a cache whose sections are empty, such as that of a tool that has signed out.
+    private static let mostBytesWithoutTokens = 4096
+
+    /// Whether a file is a JSON object whose values are empty objects and arrays, or an empty array: a cache without tokens.
+    private static func hasOnlyEmptySections(_ bytes: [UInt8]) -> Bool {
+        guard let tree = try? JSONReader.read(Secret(String(decoding: bytes, as: UTF8.self))) else { return false }
+        switch tree {
+        case .object(let sections): return sections.allSatisfy { $0.value == .object([]) || $0.value == .list([]) }
+        case .list(let entries): return entries.isEmpty
+        default: return false
+        }
+    }
+
     /// Nil for a file without tokens in plain text, such as the marker beside a cache in a keyring.
     private static func inspect(_ path: String, _ tool: OtherTool) throws(TrustedFileError) -> FoundCache? {
         let file = try FileDescriptor.named(path)
         let (status, start): (FileStatus, [UInt8])
         do throws(SystemError) {
             status = try file.status
-            start = try file.readToEnd(limit: 256)
+            start = try file.readToEnd(limit: mostBytesWithoutTokens)
         } catch {
             throw TrustedFileError(error)
         }
         guard let format = CacheDetection.format(ofFileThatBegins: start) else { return nil }
         guard status.isOwn else { throw TrustedFileError("it belongs to user \(status.owner)") }
+        // A file with more bytes has tokens.
+        guard status.size > mostBytesWithoutTokens || !hasOnlyEmptySections(start) else { return nil }
         return FoundCache(
             tool: tool, file: path, format: format, bytes: status.size,
             isReadableByOthers: status.mode & 0o044 != 0)

@@ -39,7 +39,13 @@ struct MetricJSON: Encodable {
 enum MetricTable {
     static func text(_ metrics: [MetricJSON]) -> StyledText {
         let rows = metrics.map { [name($0), labels($0), value($0)] }.sorted { $0.lexicographicallyPrecedes($1) }
-        return Table.text(["MEASUREMENT", "OF", "VALUE"], rows)
+        let header = ["MEASUREMENT", "OF", "VALUE"]
+        guard !Table.fits(header, rows) else { return Table.text(header, rows) }
+        // On a narrow terminal, each is a line that can be broken at blanks.
+        let lines = rows.map { row in
+            "\(row[0])\(row[1].isEmpty ? "" : " (\(row[1]))"): \(row[2])"
+        }
+        return StyledText(lines.map { UntrustedText.clean($0) }.joined(separator: "\n"))
     }
 
     /// The name without what all names have, and without its unit, which the value shows.

@@ -9,6 +9,12 @@ enum Table {
         return lines(header, rows, widths(header, rows)).fixed
     }
 
+    /// Whether the terminal has room for a table.
+    static func fits(_ header: [String], _ rows: [[String]]) -> Bool {
+        guard let columns = Terminal.columns(.output) else { return true }
+        return widths(header, cleaned(rows)).reduce(-2) { $0 + $1 + 2 } <= columns
+    }
+
     /// The lines of a table as above, without the columns for which the terminal has no room.
     ///
     /// - Parameters:
@@ -29,7 +35,8 @@ enum Table {
         }
         let table = lines(header, rows, widths).fixed
         guard !left.isEmpty else { return table }
-        return table + "\n\n" + .dim("Too wide for this terminal: \(left.joined(separator: " and ")). \(elsewhere)")
+        let names = [left.dropLast().joined(separator: ", "), left[left.count - 1]].filter { !$0.isEmpty }
+        return table + "\n\n" + .dim("Too wide for this terminal: \(names.joined(separator: " and ")). \(elsewhere)")
     }
 
     /// Each cell is on one line, whatever characters a name has.

@@ -12,6 +12,9 @@ struct Settings {
     /// - Parameter mayCreate: whether the command creates the user's file if there is none.
     /// - Throws: `invalidDeveloperParameter` (-51112) with the file, the line and the remedy.
     static func read(mayCreate: Bool = false) throws(CommandFailure) -> Settings {
+        do throws(TokenError) { try AgentEnvironment.current.requireHome(hasStore: true) } catch {
+            throw CommandFailure(TokenError(error.code, "HOME is not set"), nextCommand: "export HOME=FOLDER")
+        }
         var files = ConfigurationFiles.current
         if files.isUserFileRequired, FileStatus(files.user) == nil {
             guard mayCreate else {

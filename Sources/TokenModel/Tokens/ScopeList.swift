@@ -1,15 +1,13 @@
-internal import TokenModel
-
-/// The scopes of a command line.
-enum ScopeList {
+/// The scopes that a user writes, on a command line or in the configuration.
+package enum ScopeList {
     /// Splits texts at blanks and commas.
-    static func split(_ texts: [String]) -> [String] {
+    package static func split(_ texts: [String]) -> [String] {
         ScopeSet(texts.flatMap { ScopeSet(target: $0.replacing(",", with: " ")).scopes }).scopes
     }
 
     /// The resources of scopes of Entra ID, of which a request may have one: the URL or the ID before the permission. A permission
     /// alone is one of Microsoft Graph.
-    static func resources(_ scopes: [String]) -> [String] {
+    package static func resources(_ scopes: [String]) -> [String] {
         var resources: [String] = []
         for scope in scopes {
             guard let resource = resource(of: scope), !resources.contains(where: { isSame($0, resource) }) else {

@@ -1,0 +1,95 @@
+internal import AgentTestSupport
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+/// What commands say about a socket, a variable or a home folder that cannot be used.
+@Suite(.bounded) struct EnvironmentTests {
+    @Test func namesTheVariableThatLeadsToNoSocket() async throws {
+        try await AgentProcessFixture.with { f in
+            let file = f.folder.file("file")
+            #expect(FileManager.default.createFile(atPath: file, contents: Data()))
+            for path in [file, f.folder.path] {
+                let failure = try await f.failure(["status"], status: 4, variables: ["SSO_AGENT_SOCK": path])
+                #expect(failure["message"] as? String == "\(path) is not a socket; SSO_AGENT_SOCK names it")
+                #expect(failure["nextCommand"] == nil, "\(failure)")
+            }
+        }
+    }
+
+    @Test(.enabled(if: OtherUser.isPossible, "only root can become another user"))
+    func leadsToTheDoctorFromASocketThatMayNotBeUsed() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            chmod(f.folder.path, 0o755)
+            let path = try f.makeSocketFolder()
+            #expect(try await f.publish(path).status == 0)
+            // A copy, since another user may not look into the folder of the build.
+            let program = f.folder.file("ssoctl")
+            try FileManager.default.copyItem(atPath: Executable.path("ssoctl"), toPath: program)
+            let environment = f.environment.merging(["SSO_AGENT_SOCK": path]) { $1 }
+            let ended = try await TestProcess(
+                "/usr/bin/env", OtherUser.command + [program, "status"], environment: environment
+            ).finish()
+            let message =
+                "you may not use \(path); it is another user's, or its mode was changed; SSO_AGENT_SOCK names it"
+            #expect(ended.status == 4 && ended.errors == "ssoctl: \(message)\n  → ssoctl doctor\n", "\(ended)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test(arguments: ["foo", "-1", "4294967296"]) func refusesAnOwnerThatIsNoUser(owner: String) async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let variables = ["SSO_AGENT_OWNER": owner]
+            let failure = try await f.failure(["status"], status: 4, variables: variables)
+            let message = failure["message"] as? String ?? ""
+            #expect(message.contains("“\(owner)”, which is not the ID of a user"), "\(failure)")
+            #expect(failure["nextCommand"] == nil, "\(failure)")
+            let check = try await DoctorTests.check(
+                "socket", in: f.ssoctl(["doctor", "--json"], status: 4, variables: variables).output)
+            #expect(check.detail == message && check.hint == nil, "\(check)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    /// The password database of a container may not have the user.
+    @Test(.enabled(if: OtherUser.isPossible, "only root can become another user"))
+    func needsAHomeFolder() async throws {
+        try await AgentProcessFixture.with { f in
+            chmod(f.folder.path, 0o755)
+            for (name, arguments, message) in [
+                ("ssoctl", ["app", "list"], "ssoctl: HOME is not set\n  → export HOME=FOLDER\n"),
+                ("sso-agent", ["--check-config"], "; run: export HOME=FOLDER\n"),
+            ] {
+                let program = f.folder.file(name)
+                try FileManager.default.copyItem(atPath: Executable.path(name), toPath: program)
+                let ended = try await f.run(
+                    "/usr/bin/env",
+                    ["-i", "setpriv", "--reuid", "54321", "--regid", "54321", "--clear-groups", program] + arguments)
+                #expect(ended.status == 1 && ended.output.isEmpty, "\(ended)")
+                #expect(ended.errors.hasSuffix(message), "\(ended)")
+            }
+            // That of the database is used for a user who has one.
+            let own = try await f.run("/usr/bin/env", ["-i", Executable.path("ssoctl"), "app", "list", "--json"])
+            #expect(own.status == 0, "\(own)")
+            #expect(!FileManager.default.fileExists(atPath: "/nonexistent"))
+        }
+    }
+
+    @Test func refusesABlankLoginHint() async throws {
+        try await AgentProcessFixture.with { f in
+            let ended = try await f.ssoctl(["sign-in", "--login-hint", ""], status: 64)
+            #expect(ended.errors.contains("must not be blank"), "\(ended)")
+        }
+    }
+
+    @Test func printsAFailureOfTheAuditLogOnOneLine() async throws {
+        try await AgentProcessFixture.with { f in
+            for (arguments, status) in [(["audit", "--json"], Int32(4)), (["audit", "--json", "--nonsense"], 64)] {
+                let output = try await f.ssoctl(arguments, status: status).output
+                #expect(output.hasPrefix("{\"error\":") && output.split(separator: "\n").count == 1, "\(output)")
+            }
+        }
+    }
+}
