@@ -131,7 +131,7 @@ rpm: $(if $(BIN),,release)
 
 # Everything of a release: the packages, the bill of materials, the sources, and the sums of all these.
 packages: deb rpm
-	.ci/sbom >"$(PACKAGES)/sso-agent-$$(packaging/version).spdx.json"
+	SWIFT="$(SWIFT)" .ci/sbom >"$(PACKAGES)/sso-agent-$$(packaging/version).spdx.json"
 	git archive --prefix="sso-agent-$$(packaging/version)/" HEAD | gzip -9n >"$(PACKAGES)/sso-agent-$$(packaging/version).tar.gz"
 	cd $(PACKAGES) && rm -f SHA256SUMS && sha256sum * >../SHA256SUMS && mv ../SHA256SUMS .
 
@@ -141,7 +141,7 @@ test-packages: $(if $(BIN),,release)
 
 # The packages and libraries in the agent and ssoctl, as SPDX 2.3.
 sbom:
-	@.ci/sbom
+	@SWIFT="$(SWIFT)" .ci/sbom
 
 clean:
 	$(SWIFT) package clean

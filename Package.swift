@@ -122,6 +122,7 @@ let package = Package(
             name: "TokenStoreTests",
             dependencies: [
                 "AgentTestSupport", "CAgentSystem", "PosixFiles", "TestSupport", "TokenModel", "TokenStore",
+                .product(name: "Crypto", package: "swift-crypto"),
             ],
             exclude: ["Fixtures"], swiftSettings: strict),
         .target(name: "Curl", dependencies: ["CCurl", "TokenModel"], swiftSettings: strict),

@@ -7,28 +7,6 @@ package import TokenModel
     internal import Darwin
 #endif
 
-/// A line of the log.
-package struct AuditLine: Sendable {
-    private let tree: JSONTree
-
-    /// Nil if the line is not one that the agent writes.
-    package init?(_ bytes: some Sequence<UInt8>) {
-        guard let tree = try? JSONReader.read(Array(bytes)), tree["seq"]?.integer != nil, tree["prev"]?.string != nil
-        else { return nil }
-        self.tree = tree
-    }
-
-    /// The number of the line.
-    package var number: Int64 { tree["seq"]?.integer ?? 0 }
-
-    /// The value of a field as text; nil if there is none.
-    package subscript(field: String) -> String? {
-        tree[field]?.string ?? tree[field]?.integer.map(String.init)
-    }
-
-    package var scopes: [String] { tree["scopes"]?.values.compactMap(\.string) ?? [] }
-}
-
 /// Reads the log's files from the oldest on, and checks the chain of their lines.
 package struct AuditReader {
     /// What a call of ``next()`` returns.
@@ -45,9 +23,7 @@ package struct AuditReader {
     private var offset = 0
     private var rest: [UInt8] = []
     private var items: [Item] = []
-    private var last: (number: Int64, hash: String)?
-    /// Whether the writer may have dropped the first lines, since there are as many older files as it keeps.
-    private let mayHaveDropped: Bool
+    private var check: AuditCheck
 
     /// - Parameter path: the path of the current file.
     /// - Throws: `invalidDeveloperParameter` (-51112), with what to do, if there is no such file or it is not a regular one.
@@ -55,7 +31,7 @@ package struct AuditReader {
         self.path = path
         let older = (1...AuditWriter.olderFiles).reversed().map { "\(path).\($0)" }
         files = (older + [path]).filter { FileStatus($0) != nil }
-        mayHaveDropped = files.first == older.first
+        check = AuditCheck(mayHaveDropped: files.first == older.first)
         guard !files.isEmpty else {
             throw TokenError(.invalidDeveloperParameter, "there is no audit log at \(path)")
         }
@@ -93,37 +69,22 @@ package struct AuditReader {
         let bytes = try file.readStream(limit: 64 << 10)
         guard !bytes.isEmpty else {
             guard files.count > 1 else { return false }
-            if !rest.isEmpty { add(rest[...]) }
+            if !rest.isEmpty { items += check.items(of: rest) }
             (rest, offset) = ([], 0)
             files.removeFirst()
             return true
         }
         offset += bytes.count
+        // Only the new bytes are searched, and moved once, so that the time is linear in the length of the log.
+        var start = rest.startIndex
+        var searched = rest.endIndex
         rest += bytes
-        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-            add(rest[..<end])
-            rest.removeSubrange(...end)
+        while let end = rest[searched...].firstIndex(of: UInt8(ascii: "\n")) {
+            items += check.items(of: rest[start..<end])
+            start = end + 1
+            searched = start
         }
+        rest.removeSubrange(..<start)
         return true
-    }
-
-    private mutating func add(_ bytes: ArraySlice<UInt8>) {
-        let before = last
-        guard let line = AuditLine(bytes) else {
-            last = ((before?.number ?? 0) + 1, AuditChain.hash(of: bytes))
-            return items.append(.finding("line \((before?.number ?? 0) + 1) is damaged"))
-        }
-        last = (line.number, AuditChain.hash(of: bytes))
-        if before == nil, line.number != 1, !mayHaveDropped {
-            items.append(.finding("the lines before \(line.number) are missing"))
-        }
-        if let before {
-            if line.number != before.number + 1 {
-                items.append(.finding("lines are missing between \(before.number) and \(line.number)"))
-            } else if line["prev"] != before.hash {
-                items.append(.finding("line \(before.number) is not the one that line \(line.number) follows"))
-            }
-        }
-        items.append(.line(String(decoding: bytes, as: UTF8.self), line))
     }
 }

@@ -34,15 +34,7 @@ extension TokenEndpointClient {
 
     private func farm(at url: String, _ correlationID: CorrelationID) async throws(TokenError) -> String {
         try await transport.send(HTTPRequest(url: url, correlationID: correlationID)) {
-            (response) throws(TokenError) in
-            guard response.status == 200,
-                let endpoint = response.json?["IdentityProviderService"]?.text("PassiveAuthEndpoint"),
-                let parts = try? URLParts(endpoint), parts.scheme == "https"
-            else {
-                throw TokenError(
-                    .authorityValidation, "\(response.endpoint) names no AD FS (HTTP status \(response.status))")
-            }
-            return parts.environment
+            (response) throws(TokenError) in try response.farm()
         }
     }
 
@@ -53,11 +45,28 @@ extension TokenEndpointClient {
         query.add("resource", authority.url)
         let url = "https://\(farm)/.well-known/webfinger?\(query.encoded)"
         return try await transport.send(HTTPRequest(url: url, correlationID: correlationID)) { response in
-            guard response.status == 200, let links = response.json?["links"]?.values else { return false }
-            return links.contains { link in
-                link.text("rel")?.lowercased() == Self.trustedRealm
-                    && link.text("href").flatMap { try? URLParts($0) }?.environment == authority.environment
-            }
+            response.trusts(authority)
+        }
+    }
+}
+
+extension HTTPResponse {
+    /// The host of the AD FS that a registration service names.
+    ///
+    /// - Throws: `authorityValidation` (-51600) if it names none.
+    func farm() throws(TokenError) -> String {
+        guard status == 200, let url = json?["IdentityProviderService"]?.text("PassiveAuthEndpoint"),
+            let parts = try? URLParts(url), parts.scheme == "https"
+        else { throw TokenError(.authorityValidation, "\(endpoint) names no AD FS (HTTP status \(status))") }
+        return parts.environment
+    }
+
+    /// Whether the WebFinger response of an AD FS names an authority among those that it trusts (RFC 7033).
+    func trusts(_ authority: Authority) -> Bool {
+        guard status == 200, let links = json?["links"]?.values else { return false }
+        return links.contains { link in
+            link.text("rel")?.lowercased() == Self.trustedRealm
+                && link.text("href").flatMap { try? URLParts($0) }?.environment == authority.environment
         }
     }
 

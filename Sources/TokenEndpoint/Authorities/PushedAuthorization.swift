@@ -29,7 +29,7 @@ extension TokenEndpointClient {
 extension HTTPResponse {
     /// Whether a provider that names the endpoint does not let this app push its requests: it has none after all, or for apps
     /// with a secret only.
-    fileprivate var refusesToPush: Bool {
+    var refusesToPush: Bool {
         switch status {
         case 403, 404, 405, 501: true
         case 400, 401: ["invalid_client", "unauthorized_client"].contains(json?.text("error"))
@@ -38,7 +38,7 @@ extension HTTPResponse {
     }
 
     /// The reference in a successful response (RFC 9126 section 2.2), or the error (section 2.3).
-    fileprivate func pushedRequestURI() throws(TokenError) -> String {
+    func pushedRequestURI() throws(TokenError) -> String {
         // RFC 9126 has 201; some providers send 200.
         if status == 200 || status == 201 {
             guard let requestURI = json?.text("request_uri"), requestURI.utf8.count <= ValueLimits.text,

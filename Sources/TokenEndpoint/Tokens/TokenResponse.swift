@@ -21,6 +21,8 @@ extension IssuedTokens {
             let times = [now, response.date].compactMap(\.self)
             let validation = IDTokenValidation(request: request, issuer: issuer, times: times)
             if let defect = validation.defect(of: idToken) { throw response.invalid("holds an ID token \(defect)") }
+            // The validation reads the claims that it checks only.
+            guard claims != nil else { throw response.invalid("holds an ID token that cannot be read") }
         } else if request.authority.kind == .openID, request.grant.isSignIn {
             // OpenID Connect Core 1.0 section 3.1.3.3. Without an ID token, neither the user nor the request of the
             // sign-in is known.

@@ -1,0 +1,82 @@
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+/// The software bill of materials of a release, `.ci/sbom`.
+@Suite(.bounded) struct BillOfMaterialsTests {
+    private struct Document: Decodable {
+        struct Package: Decodable {
+            let SPDXID: String
+            let name: String
+            let versionInfo: String
+            let licenseDeclared: String
+        }
+
+        struct Relationship: Decodable {
+            let spdxElementId: String
+            let relationshipType: String
+            let relatedSpdxElement: String
+        }
+
+        let spdxVersion: String
+        let packages: [Package]
+        let relationships: [Relationship]
+
+        /// The names of the packages that sso-agent has a relationship to.
+        func names(_ type: String) throws -> [String] {
+            try relationships.filter { $0.relationshipType == type && $0.spdxElementId == "SPDXRef-sso-agent" }.map {
+                relationship in
+                try #require(packages.first { $0.SPDXID == relationship.relatedSpdxElement }).name
+            }
+        }
+    }
+
+    private static var canRun: Bool { ["python3", "swift", "cc", "git"].allSatisfy(Executable.isInstalled) }
+
+    private func document() async throws -> Document {
+        let answer = try await TestProcess(PackageFolder.path(".ci/sbom"), []).finish()
+        try #require(answer.status == 0, "\(answer.errors)")
+        return try JSONDecoder().decode(Document.self, from: Data(answer.output.utf8))
+    }
+
+    /// Whoever looks for a vulnerable library in a release has to find it here, however it is linked.
+    @Test(.enabled(if: canRun, "there is no Python, toolchain or Git"))
+    func listsEverythingThatIsLinkedIntoARelease() async throws {
+        let document = try await document()
+        #expect(document.spdxVersion == "SPDX-2.3")
+        let versions = try String(contentsOfFile: PackageFolder.path("packaging/versions.json"), encoding: .utf8)
+        let packages = try document.names("DEPENDS_ON")
+        #expect(!packages.isEmpty && packages.allSatisfy { versions.contains("\"\($0)\"") })
+        #expect(try document.names("DYNAMIC_LINK") == ["sqlite", "protobuf-c"])
+        #if os(Linux)
+            let runtime = ["swift", "swift-foundation", "swift-corelibs-libdispatch"]
+            #expect(try document.names("STATIC_LINK") == runtime + ["libstdc++"])
+            // These are the libraries of the toolchain that is used, not those of a package.
+            let compiler = try await TestProcess("/usr/bin/env", ["swift", "--version"]).finish().output
+            for package in document.packages where runtime.contains(package.name) {
+                #expect(compiler.contains("Swift version \(package.versionInfo) "))
+                #expect(package.licenseDeclared == "Apache-2.0 WITH Swift-exception")
+            }
+            let library = try #require(document.packages.first { $0.name == "libstdc++" })
+            #expect(library.versionInfo.first?.isNumber == true)
+            #expect(library.licenseDeclared == "GPL-3.0-or-later WITH GCC-exception-3.1")
+        #endif
+    }
+
+    /// The list is that of the flags with which a release is linked.
+    @Test func describesHowAReleaseIsLinked() throws {
+        let makefile = try String(contentsOfFile: PackageFolder.path("Makefile"), encoding: .utf8)
+        #expect(makefile.contains("--static-swift-stdlib"))
+        #expect(makefile.contains("cc -print-file-name=libstdc++.a"))
+    }
+
+    @Test(.enabled(if: canRun, "there is no Python, toolchain or Git")) func namesEachPackageOnce() async throws {
+        let document = try await document()
+        let identifiers = document.packages.map(\.SPDXID)
+        #expect(Set(identifiers).count == identifiers.count)
+        let known = Set(identifiers + ["SPDXRef-DOCUMENT"])
+        for relationship in document.relationships {
+            #expect(known.contains(relationship.spdxElementId) && known.contains(relationship.relatedSpdxElement))
+        }
+    }
+}
