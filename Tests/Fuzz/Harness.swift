@@ -21,6 +21,16 @@ public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 
         let broken = FormatProperties.brokenImport(bytes, .adalJSON)
     #elseif FUZZ_MSAL_JSON
         let broken = FormatProperties.brokenImport(bytes, .msalJSON)
+    #elseif FUZZ_RESPONSE
+        let broken = ResponseProperties.broken(bytes)
+    #elseif FUZZ_STORE_IMAGE
+        let broken = StoreImageProperties.broken(bytes)
+    #elseif FUZZ_TOML
+        let broken = TOMLProperties.broken(bytes)
+    #elseif FUZZ_AUDIT
+        let broken = AuditProperties.broken(bytes)
+    #elseif FUZZ_PEERS
+        let broken = PeerTextProperties.broken(bytes)
     #else
         let broken = WireProperties.brokenFrames(bytes)
     #endif

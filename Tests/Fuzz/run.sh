@@ -1,26 +1,39 @@
 #!/bin/sh
 # Fuzzes with libFuzzer and AddressSanitizer: one target, or all of them in turn.
 #
-#     Tests/Fuzz/run.sh request|reply|frames|json|text|records|adal-archive|adal-json|msal-json|all [seconds for each]
+#     Tests/Fuzz/run.sh TARGET|all [seconds for each]
 #
-# The first three are the wire's decoders, C and Swift together; `json` is the reader of JSON (JSONProperties.swift); `text` is
-# everything else that reads a text: URLs, authorities, scopes, names and ID tokens (TextProperties.swift); `records` is the form in
-# which the store keeps records (RecordProperties.swift); the last three are whole imports, with what an export makes of them
-# (FormatProperties.swift).
+# | target | reads | properties |
+# |---|---|---|
+# | request, reply, frames | the wire, C and Swift together | WireProperties.swift |
+# | json | JSON of any origin | JSONProperties.swift |
+# | text | URLs, authorities, scopes, names and ID tokens | TextProperties.swift |
+# | response | what identity providers answer: tokens and ID tokens, discovery documents, clouds, device codes, errors, forms | ResponseProperties.swift |
+# | records | the form in which the store keeps records | RecordProperties.swift |
+# | store-image | the store's files without SQLite: pages, the write-ahead log, envelopes, and the texts of keys | StoreImageProperties.swift |
+# | adal-archive, adal-json, msal-json | whole imports, with what an export makes of them | FormatProperties.swift |
+# | toml | the configuration, and changes of it | TOMLProperties.swift |
+# | audit | the lines of the audit log and their chain | AuditProperties.swift |
+# | peers | what a process, its sandbox or its service manager says about it | PeerTextProperties.swift |
+#
+# Cryptography is not fuzzed: its modules are replaced by those in CryptoStandIn.swift, which have the same interface.
 #
 # An input that fails is written to .build/fuzz/crash-…. Copy it to Tests/Fuzz/corpus/<target>, with a name that describes
 # the defect; `swift test` replays it from then on. The fuzzer keeps its own corpus in .build/fuzz.
 set -eu
 
 seconds=${2:-60}
+all="request reply frames json text response records store-image adal-archive adal-json msal-json toml audit peers"
 root=$(cd "$(dirname "$0")/../.." && pwd)
 out="$root/.build/fuzz"
 
 case ${1:-all} in
-    request | reply | frames | json | text | records | adal-archive | adal-json | msal-json) targets=$1 ;;
-    all) targets="request reply frames json text records adal-archive adal-json msal-json" ;;
-    *) sed -n 's/^#     /usage: /p' "$0" >&2; exit 64 ;;
+    all) targets=$all ;;
+    # An exact name: no blank, and among them.
+    *[!a-z-]* | "") targets= ;;
+    *) case " $all " in *" $1 "*) targets=$1 ;; *) targets= ;; esac ;;
 esac
+[ -n "$targets" ] || { sed -n 's/^#     /usage: /p' "$0" >&2; echo "targets: $all" >&2; exit 64; }
 
 mkdir -p "$out/modules"
 
@@ -37,12 +50,29 @@ flags="-swift-version 6 -package-name sso_agent -O -g -parse-as-library -sanitiz
     -enable-upcoming-feature ExistentialAny -enable-upcoming-feature InternalImportsByDefault
     -enable-upcoming-feature MemberImportVisibility -enable-upcoming-feature NonisolatedNonsendingByDefault
     -Xcc -I$root/Sources/CTokenProtos/include -Xcc -fmodule-map-file=$out/modules/CTokenProtos.modulemap
-    -Xcc -fmodule-map-file=$root/Sources/CProtobufC/module.modulemap"
+    -Xcc -fmodule-map-file=$root/Sources/CProtobufC/module.modulemap
+    -Xcc -fmodule-map-file=$out/modules/CAgentSystem.modulemap -Xcc -fmodule-map-file=$out/modules/CCurl.modulemap"
 
-echo "module CTokenProtos { header \"$root/Sources/CTokenProtos/include/agent.pb-c.h\" export * }" \
-    > "$out/modules/CTokenProtos.modulemap"
-clang -O1 -g -fsanitize=fuzzer-no-link,address -I"$root/Sources/CTokenProtos/include" \
-    -c "$root/Sources/CTokenProtos/agent.pb-c.c" -o "$out/agent.pb-c.o"
+objects=
+compile_c() { # compile_c MODULE HEADER…
+    module=$1
+    shift
+    {
+        echo "module $module {"
+        for header in "$@"; do echo "    header \"$root/Sources/$module/include/$header\""; done
+        echo "    export *"
+        echo "}"
+    } > "$out/modules/$module.modulemap"
+    for source in "$root/Sources/$module/"*.c; do
+        object="$module-$(basename "$source" .c).o"
+        clang -O1 -g -fsanitize=fuzzer-no-link,address -I"$root/Sources/$module/include" -c "$source" -o "$out/$object"
+        objects="$objects $object"
+    done
+}
+
+compile_c CTokenProtos agent.pb-c.h
+compile_c CAgentSystem CAgentSystem.h CGenerationPage.h
+compile_c CCurl CCurl.h
 
 compile() { # compile MODULE SOURCE…
     module=$1
@@ -50,18 +80,30 @@ compile() { # compile MODULE SOURCE…
     # shellcheck disable=SC2086 # flags are a list
     swiftc $flags -wmo -enable-testing -module-name "$module" -emit-module \
         -emit-module-path "$out/modules/$module.swiftmodule" -c "$@" -o "$out/$module.o"
+    objects="$objects $module.o"
 }
 
 # shellcheck disable=SC2046 # the paths below the sources have no spaces
 {
     compile TokenModel $(find "$root/Sources/TokenModel" -name '*.swift')
     compile TokenWire $(find "$root/Sources/TokenWire" -name '*.swift')
-    # The cache uses only the records of the store; the rest would need SQLite and cryptography.
-    compile TokenStore "$root/Sources/TokenStore/StoredRecord.swift"
-    # The hash function is not fuzzed either.
+    compile PosixFiles $(find "$root/Sources/PosixFiles" -name '*.swift')
     compile Crypto "$root/Tests/Fuzz/CryptoStandIn.swift"
+    compile CryptoExtras "$root/Tests/Fuzz/CryptoExtrasStandIn.swift"
+    # The rest of the store needs SQLite.
+    compile TokenStore "$root/Tests/Fuzz/StoreDatabaseStandIn.swift" "$root/Sources/TokenStore/StoredRecord.swift" \
+        $(find "$root/Sources/TokenStore/Sealing" "$root/Sources/TokenStore/Files" "$root/Sources/TokenStore/Keys" -name '*.swift')
     compile TokenCache $(find "$root/Sources/TokenCache" -name '*.swift')
     compile CacheFormats $(find "$root/Sources/CacheFormats" -name '*.swift')
+    compile Curl $(find "$root/Sources/Curl" -name '*.swift')
+    # The rest of the loopback redirect needs SwiftNIO.
+    compile TokenEndpoint "$root/Sources/TokenEndpoint/Loopback/Authorization.swift" \
+        $(find "$root/Sources/TokenEndpoint" -name '*.swift' ! -path '*/Loopback/*')
+    compile AccessPolicy $(find "$root/Sources/AccessPolicy" -name '*.swift')
+    compile AgentSocket $(find "$root/Sources/AgentSocket" -name '*.swift')
+    compile AgentConfiguration $(find "$root/Sources/AgentConfiguration" -name '*.swift')
+    compile AuditLog $(find "$root/Sources/AuditLog" -name '*.swift')
+    compile TokenAgent "$root/Sources/TokenAgent/Peers/ProcessDescriptions.swift"
 }
 
 cd "$out"
@@ -75,7 +117,9 @@ for target in $targets; do
         "$root/Tests/TokenWireTests/WireSamples.swift" "$root/Tests/TokenModelTests/JSONProperties.swift" \
         "$root/Tests/TokenModelTests/TextProperties.swift" \
         "$root/Tests/TokenCacheTests/RecordProperties.swift" "$root/Tests/CacheFormatsTests/FormatProperties.swift" \
-        TokenModel.o TokenWire.o TokenStore.o Crypto.o TokenCache.o CacheFormats.o agent.pb-c.o -lprotobuf-c -o "fuzz-$target" \
+        "$root/Tests/TokenEndpointTests/ResponseProperties.swift" "$root/Tests/TokenStoreTests/StoreImageProperties.swift" \
+        "$root/Tests/AgentConfigurationTests/TOMLProperties.swift" "$root/Tests/AuditLogTests/AuditProperties.swift" \
+        "$root/Tests/TokenAgentTests/Peers/PeerTextProperties.swift" $objects -lprotobuf-c -ldl -o "fuzz-$target" \
         2> link.log || { cat link.log >&2; exit 1; }
     mkdir -p "learnt/$target"
     # What other libraries wrote is a start as well, and the names that they use are worth trying.
