@@ -136,6 +136,9 @@ internal import Testing
             #expect(none["nextCommand"] as? String == "ssoctl init")
             try await f.addApp("graph", clientID: "app-1")
             try await f.addApp("mail", clientID: "app-2")
+            // A second app must not end what scripts do with the first one.
+            #expect(try await f.json(["app", "show"])["name"] as? String == "graph")
+            try await f.ssoctl(["use", "--none"])
             #expect(try await f.failure(["app", "show"], status: 64)["nextCommand"] as? String == "ssoctl use graph")
             try await f.ssoctl(["use", "mail"])
             #expect(try await f.json(["app", "show"])["clientId"] as? String == "app-2")
@@ -145,6 +148,12 @@ internal import Testing
             #expect((unknown["message"] as? String)?.contains("did you mean “graph”?") == true)
             try await f.ssoctl(["app", "remove", "mail"])
             #expect(try f.configuration().contains("app = ") == false)
+            #expect(try await f.json(["app", "show"])["name"] as? String == "graph")
+            // The only app has been meant so far, without a default.
+            let added = try await f.ssoctl([
+                "app", "add", "notes", "--client-id", "app-3", "--authority", f.url + "/common",
+            ])
+            #expect(added.output.contains("The default app is still graph"), "\(added.output)")
             #expect(try await f.json(["app", "show"])["name"] as? String == "graph")
         }
     }

@@ -51,7 +51,8 @@ struct OAuthError: Sendable {
         details.oauthError = error
         details.subError = subError
         details.errorDescription = description
-        details.stsErrorCodes = codes
+        details.stsErrorCodes =
+            codes.isEmpty ? [ProviderRefusal.number(in: description)].compactMap(\.self) : codes
         details.httpStatus = httpStatus.map(Int32.init(clamping:))
         return TokenError(code, UntrustedText.clean(description.map { "\(error): \($0)" } ?? error), details: details)
     }

@@ -29,8 +29,8 @@ package enum ProviderRefusal: Sendable, CaseIterable {
         case .appOfOneTenant:
             "the app is registered for one tenant, and the authority is for all; name the tenant (“Directory (tenant) ID”)"
         case .confidentialApp:
-            "the identity provider wants a secret, which an app on a user's machine has not; in the app's registration, “Allow public "
-                + "client flows” has to be “Yes”, and the platform “Mobile and desktop applications”"
+            "the identity provider wants a secret, which an app on a user's machine does not have; in the app's registration, “Allow "
+                + "public client flows” has to be “Yes”, and the platform “Mobile and desktop applications”"
         case .redirectURI:
             "the redirect URI is not registered for the app; add http://localhost to “Mobile and desktop applications”"
         case .scopes: "the identity provider does not know a scope, or not all are for one resource; check the scopes"
@@ -86,7 +86,7 @@ package enum ProviderRefusal: Sendable, CaseIterable {
 
     /// The number at the beginning of a description, as in `AADSTS50011: The redirect URI …`: a redirect has no other place for it
     /// (RFC 6749 section 4.1.2.1).
-    private static func number(in description: String?) -> Int32? {
+    package static func number(in description: String?) -> Int32? {
         guard let description, description.hasPrefix("AADSTS") else { return nil }
         return Int32(description.dropFirst("AADSTS".count).prefix { $0.isASCII && $0.isNumber })
     }

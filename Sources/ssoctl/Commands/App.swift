@@ -38,6 +38,8 @@ struct AppPrintout: Encodable {
     var group: String
     var file: String
     var isDefault: Bool
+    /// The default app, if the command has made another app the default; nil otherwise.
+    var newDefault: String?
 
     init(_ app: ConfiguredApp, _ settings: Settings) {
         (name, clientId, authority) = (app.name, app.clientID.text, app.authority?.url)
@@ -140,12 +142,24 @@ struct AppAddCommand: Command {
         )
         (app.scopes, app.resource) = (ScopeList.split(scope), resource)
         (app.redirectURI, app.sharingGroup) = (redirectURI, group?.name)
+        let defaultApp = isDefault ? name : impliedDefault(settings.configuration)
         try ConfigurationEditor.change(path) { (editor) throws(TokenError) in
             try editor.setApp(app)
-            if isDefault { try editor.setDefaultApp(name) }
+            if let defaultApp { try editor.setDefaultApp(defaultApp) }
         }
         let changed = try Settings.read()
-        return AppPrintout(try changed.app(named: name) { CommandLineWords("ssoctl", "app", "show", $0) }, changed)
+        var printout = AppPrintout(
+            try changed.app(named: name) { CommandLineWords("ssoctl", "app", "show", $0) }, changed)
+        if let defaultApp, defaultApp != name { printout.newDefault = defaultApp }
+        return printout
+    }
+
+    /// The app that becomes the default although nobody has chosen one, so that commands that name no app mean the same one
+    /// after this command as before it: the first app, or the only app besides this one. Nil if there is a default.
+    private func impliedDefault(_ configuration: Configuration) -> String? {
+        guard configuration.defaultApp == nil else { return nil }
+        let others = configuration.apps.map(\.name).filter { $0 != name }
+        return others.isEmpty ? name : others.count == 1 && configuration.apps.count == 1 ? others[0] : nil
     }
 
     /// A request for all scopes of such an app would always be refused.
@@ -163,7 +177,10 @@ struct AppAddCommand: Command {
             app.target.isEmpty
             ? "It has no scopes, which each command then needs. Sign in with: \(signIn) --scope User.Read"
             : "Sign in with: \(signIn)"
-        return "Wrote \(app.file):\n\(app.text)\n\(next)"
+        let chosen = app.newDefault.map {
+            "\nThe default app is still \($0); to change that: ssoctl use \(app.name)"
+        }
+        return "Wrote \(app.file):\n\(app.text)\n\(next)\(chosen ?? "")"
     }
 }
 
