@@ -136,7 +136,10 @@ internal import Testing
             #expect(none["nextCommand"] as? String == "ssoctl init")
             try await f.addApp("graph", clientID: "app-1")
             try await f.addApp("mail", clientID: "app-2")
-            #expect(try await f.failure(["app", "show"], status: 64)["nextCommand"] as? String == "ssoctl use graph")
+            #expect(try await f.json(["app", "show"])["name"] as? String == "graph")
+            try await f.ssoctl(["use", "--none"])
+            let several = try await f.failure(["app", "show"], status: 64)
+            #expect(several["nextCommand"] as? String == "ssoctl app show graph")
             try await f.ssoctl(["use", "mail"])
             #expect(try await f.json(["app", "show"])["clientId"] as? String == "app-2")
             let variables = ["SSO_AGENT_APP": "graph"]

@@ -38,6 +38,8 @@ struct AppPrintout: Encodable {
     var group: String
     var file: String
     var isDefault: Bool
+    /// The default app, if the command has made another app the default; nil otherwise.
+    var newDefault: String?
 
     init(_ app: ConfiguredApp, _ settings: Settings) {
         (name, clientId, authority) = (app.name, app.clientID.text, app.authority?.url)
@@ -123,7 +125,8 @@ struct AppAddCommand: Command {
     func execute(_ agent: AgentClient) async throws -> AppPrintout {
         if let defect = clientID.defect(at: try provider.authority(app: nil)) {
             let other = provider.authority == nil ? "; an app of another provider needs --authority" : ""
-            throw CommandFailure.usage(defect + other)
+            throw CommandFailure.usage(
+                defect + other, nextCommand: words(clientID: "CLIENT-ID", scopes: ScopeList.split(scope)).text)
         }
         try refuseSeveralResources()
         let settings = try Settings.read(mayCreate: true)
@@ -140,12 +143,34 @@ struct AppAddCommand: Command {
         )
         (app.scopes, app.resource) = (ScopeList.split(scope), resource)
         (app.redirectURI, app.sharingGroup) = (redirectURI, group?.name)
+        let defaultApp = isDefault ? name : impliedDefault(settings.configuration)
         try ConfigurationEditor.change(path) { (editor) throws(TokenError) in
             try editor.setApp(app)
-            if isDefault { try editor.setDefaultApp(name) }
+            if let defaultApp { try editor.setDefaultApp(defaultApp) }
         }
         let changed = try Settings.read()
-        return AppPrintout(try changed.app(named: name) { CommandLineWords("ssoctl", "app", "show", $0) }, changed)
+        var printout = AppPrintout(
+            try changed.app(named: name) { CommandLineWords("ssoctl", "app", "show", $0) }, changed)
+        if let defaultApp, defaultApp != name { printout.newDefault = defaultApp }
+        return printout
+    }
+
+    /// The app that becomes the default although nobody has chosen one, so that commands that name no app mean the same one
+    /// after this command as before it: the first app. Nil if there is a default, or there are several apps already.
+    private func impliedDefault(_ configuration: Configuration) -> String? {
+        guard configuration.defaultApp == nil, configuration.apps.count <= 1 else { return nil }
+        return configuration.apps.first?.name ?? name
+    }
+
+    /// The words of this command with another client ID or other scopes.
+    private func words(clientID: String, scopes: [String]) -> CommandLineWords {
+        let values = [
+            ("--resource", resource), ("--redirect-uri", redirectURI), ("--group", group?.name),
+        ]
+        let flags = [("--force", force), ("--default", isDefault)].filter(\.1).map(\.0)
+        return CommandLineWords("ssoctl", "app", "add", name, "--client-id", clientID) + provider.words
+            + scopes.flatMap { ["--scope", $0] } + values.flatMap { option, value in value.map { [option, $0] } ?? [] }
+            + flags
     }
 
     /// A request for all scopes of such an app would always be refused.
@@ -154,7 +179,11 @@ struct AppAddCommand: Command {
         guard resources.count > 1, (try provider.authority(app: nil) ?? .common).kind == .entra else { return }
         throw CommandFailure.usage(
             "the scopes are for \(resources.count) resources, \(resources.joined(separator: " and ")), and a token is for one; "
-                + "add an app for each, with the same client ID")
+                + "add an app for each, with the same client ID",
+            nextCommand: words(
+                clientID: clientID.text,
+                scopes: ScopeList.split(scope).filter { ScopeList.resources([$0]) == [resources[0]] }
+            ).text)
     }
 
     func describe(_ app: AppPrintout) -> String? {
@@ -163,7 +192,10 @@ struct AppAddCommand: Command {
             app.target.isEmpty
             ? "It has no scopes, which each command then needs. Sign in with: \(signIn) --scope User.Read"
             : "Sign in with: \(signIn)"
-        return "Wrote \(app.file):\n\(app.text)\n\(next)"
+        let chosen = app.newDefault.map {
+            "\nThe default app is still \($0); to change that: ssoctl use \(app.name)"
+        }
+        return "Wrote \(app.file):\n\(app.text)\n\(next)\(chosen ?? "")"
     }
 }
 
@@ -239,8 +271,8 @@ struct AppShowCommand: Command {
 
     func execute(_ agent: AgentClient) async throws -> AppPrintout {
         let settings = try Settings.read()
-        guard let name else { return AppPrintout(try settings.defaultApp(), settings) }
-        let app = try settings.app(named: name) { CommandLineWords("ssoctl", "app", "show", $0) }
+        let words = { CommandLineWords("ssoctl", "app", "show", $0) }
+        let app = if let name { try settings.app(named: name, words) } else { try settings.defaultApp(words) }
         return AppPrintout(app, settings)
     }
 
