@@ -86,7 +86,7 @@ package enum ProviderRefusal: Sendable, CaseIterable {
 
     /// The number at the beginning of a description, as in `AADSTS50011: The redirect URI …`: a redirect has no other place for it
     /// (RFC 6749 section 4.1.2.1).
-    private static func number(in description: String?) -> Int32? {
+    package static func number(in description: String?) -> Int32? {
         guard let description, description.hasPrefix("AADSTS") else { return nil }
         return Int32(description.dropFirst("AADSTS".count).prefix { $0.isASCII && $0.isNumber })
     }
