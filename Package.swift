@@ -279,6 +279,7 @@ let package = Package(
             dependencies: [
                 "AgentClient", "AgentTestSupport", "EntraEmulator", "TestSupport", "TokenModel", "TokenStore",
                 "TokenWire", "entra-emulator", "sso-agent", "ssoctl",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], exclude: ["python"],
             swiftSettings: strict),
         .testTarget(

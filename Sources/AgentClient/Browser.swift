@@ -41,12 +41,13 @@ package struct Browser {
         let tried =
             commands.isEmpty
             ? "there is no display, and BROWSER is not set" : "tried: \(commands.joined(separator: ", "))"
-        throw TokenError(.authorizationFailed, "no browser could be started (\(tried))")
+        throw TokenError(.authorizationFailed, "no browser could be started (\(tried))", reason: .request)
     }
 
     /// The message about a browser that ended with a status; nil if it may have shown the page.
     static func failure(of program: String, status: Int32) -> String? {
-        status == 0 || status == ChildProcess.unknownStatus ? nil : "\(program) ended with status \(status)"
+        status == 0 || status == ChildProcess.unknownStatus
+            ? nil : "the browser “\(program)” ended with status \(status)"
     }
 
     /// The words of the command with the URL in place of `%s`, or else at the end.

@@ -94,18 +94,12 @@ extension CommandFailure {
         case .storeUnavailable where advice.command == nil && !advice.namesCommand:
             let isOpen = (try? await agent.keyStatus().isOpen) ?? true
             failure.nextCommand = isOpen ? "ssoctl doctor" : "ssoctl unlock"
-        // The message says which file to name.
-        case .networkUnavailable where error.details.networkErrorCode == Self.untrusted: break
-        case .networkUnavailable, .authorityValidation, .timedOut: failure.nextCommand = "ssoctl doctor"
+        // A command that knows the authority has named it.
+        case _ where error.isForDoctor: failure.nextCommand = "ssoctl doctor"
         default: break
         }
         return failure
     }
-}
-
-extension CommandFailure {
-    /// The `NSURLErrorDomain` code of a connection to a server that is not trusted.
-    private static let untrusted: Int32 = -1200
 }
 
 /// The output options of every command.

@@ -138,6 +138,14 @@ struct ProviderOptions: ParsableArguments {
         return app.withRealm(tenant.text)
     }
 
+    /// The options as words of a command line.
+    var words: [String] {
+        [
+            ("--authority", authority), ("--authority-kind", kind?.rawValue), ("--tenant", tenant?.text),
+            ("--cloud", cloud?.rawValue),
+        ].flatMap { option, value in value.map { [option, $0] } ?? [] }
+    }
+
     @Sendable private static func tenant(_ text: String) throws -> TenantName {
         guard let tenant = TenantName(text) else {
             throw ValidationError("“\(text)” is not a tenant, such as contoso.com or its ID")

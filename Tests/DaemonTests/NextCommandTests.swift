@@ -81,6 +81,8 @@ internal import Testing
             let typed = ["sign-in", "--browser", "--login-hint", "a@contoso.com", "--prompt", "login"]
             let failed = try await f.failure(typed, status: 1, variables: ["BROWSER": "false"])
             #expect(failed["nextCommand"] as? String == "ssoctl sign-in --login-hint a@contoso.com --device-code")
+            #expect(failed["message"] as? String == "the browser “false” ended with status 1")
+            #expect(failed["reason"] as? String == "request")
             f.emulator.control.settings.declinedScopes = ["User.Read"]
             let declined = try await f.failure(typed, status: 1)
             #expect(

@@ -136,5 +136,23 @@ internal import TokenModel
         #expect(error?.details.oauthError == "access_denied")
         #expect(error?.details.subError == "cancel")
         #expect(error?.details.errorDescription == "AADSTS65004: no")
+        #expect(error?.details.stsErrorCodes == [65004])
+        #expect(error?.details.correlationID == nil)
+    }
+
+    /// A redirect has no other place for either of them.
+    @Test(arguments: [
+        ("AADSTS53003: Access has been blocked. Trace ID: t Correlation ID: ", true),
+        ("no number. Correlation ID: ", false), ("AADSTS: no number. Correlation ID: ", false),
+    ])
+    func takesTheNumberAndTheCorrelationIDFromTheDescription(text: String, hasNumber: Bool) async throws {
+        let identifier = "5B1C6A1E-9A0B-4E0C-8A3D-1F2E3D4C5B6A"
+        for (suffix, isValid) in [("\(identifier) Timestamp: 2026-01-31 12:00:00Z", true), ("none", false)] {
+            let description = (text + suffix).replacing(" ", with: "+").replacing(":", with: "%3A")
+            let url = "http://localhost?state=s&error=access_denied&error_description=\(description)"
+            let error = await failure { try AuthorizationResponse(url: url, expectedState: "s", issuer: nil) }
+            #expect(error?.details.stsErrorCodes == (hasNumber ? [53003] : []))
+            #expect(error?.details.correlationID == (isValid ? CorrelationID(identifier) : nil))
+        }
     }
 }

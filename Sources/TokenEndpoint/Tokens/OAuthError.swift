@@ -36,12 +36,22 @@ struct OAuthError: Sendable {
     /// `authorizationFailed` for errors without a code of their own, and for those that require the sign-in that has just
     /// failed.
     func authorizationError() -> TokenError {
-        switch tokenEndpointCode {
-        case .serverOAuth: tokenError(.authorizationFailed, httpStatus: nil)
-        case .interactionRequired where error.lowercased() != "interaction_required":
-            tokenError(.authorizationFailed, httpStatus: nil)
-        case let code: tokenError(code, httpStatus: nil)
-        }
+        let code: TokenError.Code =
+            switch tokenEndpointCode {
+            case .serverOAuth: .authorizationFailed
+            case .interactionRequired where error.lowercased() != "interaction_required": .authorizationFailed
+            case let code: code
+            }
+        var error = tokenError(code, httpStatus: nil)
+        error.details.correlationID = correlationID
+        return error
+    }
+
+    /// The identifier in a description of Entra's, such as `… Correlation ID: UUID Timestamp: …`: a redirect has no other place
+    /// for it. Nil if there is none.
+    private var correlationID: CorrelationID? {
+        guard let description, let mark = description.ranges(of: "Correlation ID: ").last else { return nil }
+        return CorrelationID(String(description[mark.upperBound...].prefix(36)))
     }
 
     private var tokenEndpointCode: TokenError.Code { TokenError.Code(oauthError: error, subError: subError) }

@@ -1,12 +1,12 @@
 /// The reasons for which an identity provider refuses a request, as far as their remedies differ. OAuth has few names
 /// of errors; Entra's numbers (`AADSTS…`) are more precise.
 package enum ProviderRefusal: Sendable, CaseIterable {
-    case unknownApp, unknownTenant, appOfOneTenant, confidentialApp, redirectURI
+    case unknownApp, disabledApp, unknownTenant, appOfOneTenant, confidentialApp, redirectURI
     case scopes, resource
     case consent, consentOfAdministrator
     case unassignedAccount, unknownAccount, disabledAccount
     case policy
-    case question, endedSignIn
+    case declined, question, endedSignIn
 
     /// Nil if the details do not tell the reason.
     package init?(_ details: TokenError.Details) {
@@ -17,6 +17,8 @@ package enum ProviderRefusal: Sendable, CaseIterable {
         }
         let names = [details.subError, details.oauthError].compactMap { $0?.lowercased() }
         guard let known = names.lazy.compactMap({ Self.ofName[$0] }).first else { return nil }
+        // Entra sends `access_denied` for policies too, so that an unknown number may mean another reason.
+        if names.contains(Self.accessDenied), known == .declined, !numbers.isEmpty { return nil }
         self = known
     }
 
@@ -25,6 +27,8 @@ package enum ProviderRefusal: Sendable, CaseIterable {
         switch self {
         case .unknownApp:
             "the identity provider does not know the app in this tenant; check its client ID and the tenant"
+        case .disabledApp:
+            "the app is disabled in this tenant, whose administrator can enable it under “Enterprise applications”"
         case .unknownTenant: "the identity provider knows no such tenant; check its name"
         case .appOfOneTenant:
             "the app is registered for one tenant, and the authority is for all; name the tenant (“Directory (tenant) ID”)"
@@ -45,6 +49,7 @@ package enum ProviderRefusal: Sendable, CaseIterable {
         case .disabledAccount: "the account is disabled or locked; an administrator of the tenant can change that"
         case .policy:
             "a policy of the tenant refuses; its administrator can say which one. A condition on the device cannot be met here"
+        case .declined: "the sign-in was declined on the page"
         case .question: "the identity provider has to ask the user something; sign in again"
         case .endedSignIn: "the identity provider has ended the sign-in, or it has expired; sign in again"
         }
@@ -53,32 +58,35 @@ package enum ProviderRefusal: Sendable, CaseIterable {
     /// The numbers of Entra's errors with this meaning (Microsoft Entra authentication and authorization error codes).
     package var numbers: [Int32] {
         switch self {
-        case .unknownApp: [70_001, 700_016, 7_000_112]
+        case .unknownApp: [70_001, 700_016]
+        case .disabledApp: [7_000_112]
         case .unknownTenant: [90_002, 900_023]
         case .appOfOneTenant: [50_194]
         case .confidentialApp: [7_000_218]
         case .redirectURI: [50_011]
         case .scopes: [28_000, 28_002, 28_003, 70_011, 650_053]
         case .resource: [50_001, 65_005, 500_011, 650_052, 650_057]
-        case .consent: [65_001, 65_004]
+        case .consent: [65_001]
         case .consentOfAdministrator: [90_094, 90_095]
         case .unassignedAccount: [50_105]
         case .unknownAccount: [50_020, 50_034, 90_072]
         case .disabledAccount: [50_053, 50_057]
         case .policy: [53_000, 53_001, 53_002, 53_003, 53_004, 530_003]
+        case .declined: [65_004]
         case .question: [50_058, 50_072, 50_074, 50_076, 50_079, 50_158]
         case .endedSignIn: [50_173, 70_008, 70_043, 700_082, 700_084]
         }
     }
 
-    /// The names of OAuth's errors with this meaning, if there is no number.
-    private var names: [String] {
+    /// The names of OAuth's errors with this meaning, if there is no number. Names with several meanings are missing: RFC 6749
+    /// section 5.2 has `invalid_client` for any failed authentication of an app, and `unauthorized_client` for a grant that
+    /// the app may not use.
+    package var names: [String] {
         switch self {
-        case .unknownApp: ["unauthorized_client"]
-        case .confidentialApp: ["invalid_client"]
         case .scopes: ["invalid_scope"]
         case .resource: ["invalid_resource", "invalid_target"]
         case .consent: ["consent_required"]
+        case .declined: [Self.accessDenied, "authorization_declined"]
         case .question: ["interaction_required", "login_required"]
         default: []
         }
@@ -91,8 +99,10 @@ package enum ProviderRefusal: Sendable, CaseIterable {
         return Int32(description.dropFirst("AADSTS".count).prefix { $0.isASCII && $0.isNumber })
     }
 
+    private static let accessDenied = "access_denied"
+
     private static let ofNumber = Dictionary(
-        allCases.flatMap { refusal in refusal.numbers.map { ($0, refusal) } }, uniquingKeysWith: { first, _ in first })
+        uniqueKeysWithValues: allCases.flatMap { refusal in refusal.numbers.map { ($0, refusal) } })
     private static let ofName = Dictionary(
-        allCases.flatMap { refusal in refusal.names.map { ($0, refusal) } }, uniquingKeysWith: { first, _ in first })
+        uniqueKeysWithValues: allCases.flatMap { refusal in refusal.names.map { ($0, refusal) } })
 }

@@ -34,7 +34,7 @@ public struct ListAccounts: Sendable, Equatable {
 
     /// A page of accounts, in a stable order.
     public struct Reply: Sendable, Equatable {
-        /// The accounts.
+        /// The accounts of this page.
         public var accounts: [Account]
         /// The cursor for the next page, for `after`; nil on the last page.
         public var next: String?

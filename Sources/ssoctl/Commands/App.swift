@@ -125,7 +125,8 @@ struct AppAddCommand: Command {
     func execute(_ agent: AgentClient) async throws -> AppPrintout {
         if let defect = clientID.defect(at: try provider.authority(app: nil)) {
             let other = provider.authority == nil ? "; an app of another provider needs --authority" : ""
-            throw CommandFailure.usage(defect + other)
+            throw CommandFailure.usage(
+                defect + other, nextCommand: words(clientID: "CLIENT-ID", scopes: ScopeList.split(scope)).text)
         }
         try refuseSeveralResources()
         let settings = try Settings.read(mayCreate: true)
@@ -155,11 +156,21 @@ struct AppAddCommand: Command {
     }
 
     /// The app that becomes the default although nobody has chosen one, so that commands that name no app mean the same one
-    /// after this command as before it: the first app, or the only app besides this one. Nil if there is a default.
+    /// after this command as before it: the first app. Nil if there is a default, or there are several apps already.
     private func impliedDefault(_ configuration: Configuration) -> String? {
-        guard configuration.defaultApp == nil else { return nil }
-        let others = configuration.apps.map(\.name).filter { $0 != name }
-        return others.isEmpty ? name : others.count == 1 && configuration.apps.count == 1 ? others[0] : nil
+        guard configuration.defaultApp == nil, configuration.apps.count <= 1 else { return nil }
+        return configuration.apps.first?.name ?? name
+    }
+
+    /// The words of this command with another client ID or other scopes.
+    private func words(clientID: String, scopes: [String]) -> CommandLineWords {
+        let values = [
+            ("--resource", resource), ("--redirect-uri", redirectURI), ("--group", group?.name),
+        ]
+        let flags = [("--force", force), ("--default", isDefault)].filter(\.1).map(\.0)
+        return CommandLineWords("ssoctl", "app", "add", name, "--client-id", clientID) + provider.words
+            + scopes.flatMap { ["--scope", $0] } + values.flatMap { option, value in value.map { [option, $0] } ?? [] }
+            + flags
     }
 
     /// A request for all scopes of such an app would always be refused.
@@ -168,7 +179,11 @@ struct AppAddCommand: Command {
         guard resources.count > 1, (try provider.authority(app: nil) ?? .common).kind == .entra else { return }
         throw CommandFailure.usage(
             "the scopes are for \(resources.count) resources, \(resources.joined(separator: " and ")), and a token is for one; "
-                + "add an app for each, with the same client ID")
+                + "add an app for each, with the same client ID",
+            nextCommand: words(
+                clientID: clientID.text,
+                scopes: ScopeList.split(scope).filter { ScopeList.resources([$0]) == [resources[0]] }
+            ).text)
     }
 
     func describe(_ app: AppPrintout) -> String? {
@@ -256,8 +271,8 @@ struct AppShowCommand: Command {
 
     func execute(_ agent: AgentClient) async throws -> AppPrintout {
         let settings = try Settings.read()
-        guard let name else { return AppPrintout(try settings.defaultApp(), settings) }
-        let app = try settings.app(named: name) { CommandLineWords("ssoctl", "app", "show", $0) }
+        let words = { CommandLineWords("ssoctl", "app", "show", $0) }
+        let app = if let name { try settings.app(named: name, words) } else { try settings.defaultApp(words) }
         return AppPrintout(app, settings)
     }
 

@@ -1,4 +1,5 @@
 internal import AgentClient
+internal import AgentConfiguration
 internal import AgentSocket
 internal import ArgumentParser
 internal import PosixFiles
@@ -17,14 +18,20 @@ struct DoctorCommand: Command {
 
             Examples:
               ssoctl doctor
+              ssoctl doctor graph                  the provider of an app
               ssoctl doctor --authority https://login.microsoftonline.us/contoso.com
               ssoctl doctor --json | jq '.checks[] | select(.ok | not)'
             """)
 
-    @Option(
-        help: "The authority whose token endpoint to try; that of the default app by default.",
-        completion: Candidates.authority)
-    var authority: String?
+    @Argument(
+        help: "The name of the app whose token endpoint to try; by default that of the default app.",
+        completion: Candidates.app)
+    var name: String?
+
+    @Option(name: .customLong("app"), help: "The name of the app, as an option.", completion: Candidates.app)
+    var option: String?
+
+    @OptionGroup(title: "Identity provider") var provider: ProviderOptions
 
     @OptionGroup var output: OutputOptions
 
@@ -49,11 +56,30 @@ struct DoctorCommand: Command {
         enum CodingKeys: CodingKey { case checks }
     }
 
-    func execute(_ agent: AgentClient) async throws(TokenError) -> Printout {
+    func validate() throws {
+        guard name == nil || option == nil else { throw ValidationError("Name one app: NAME or --app.") }
+    }
+
+    /// The authority to try: that of the options, else that of the app, else that of the default app, whose requests have
+    /// failed if any have.
+    private func authority() throws -> Authority? {
+        guard let app = name ?? option else {
+            // A configuration that cannot be read is one of the checks.
+            return try provider.authority(app: (try? Settings.read())?.defaultAuthority)
+        }
+        let configured = try Settings.read().app(named: app) {
+            CommandLineWords("ssoctl", "doctor", $0) + provider.words
+        }
+        return try provider.authority(app: configured.authority)
+    }
+
+    func execute(_ agent: AgentClient) async throws -> Printout {
+        try await printout(agent, at: authority())
+    }
+
+    private func printout(_ agent: AgentClient, at authority: Authority?) async throws(TokenError) -> Printout {
         var request = Diagnose()
-        // That of the default app, whose requests have failed if any have.
-        request.authority = (try? Settings.read())?.defaultAuthority
-        if let authority { request.authority = try Authority(authority) }
+        request.authority = authority
         let folder = HealthCheck.socketFolder(of: agent.socketPath)
         do throws(TokenError) {
             let checks = try await agent.diagnose(request).checks

@@ -42,29 +42,11 @@ struct SignInCommand: Command {
                 account: AccountJSON(result.account), accessToken: result.accessToken.reveal(),
                 expiresOn: result.expiresOn, scopes: result.scopes)
         } catch {
-            throw failure(error, target)
+            throw CommandFailure(caught: error).advised(for: target, manner)
         }
     }
 
     func style(_ done: Printout) -> StyledText? { .green("Signed in") + StyledText(" as \(done.account.line)") }
-
-    private func failure(_ error: any Error, _ target: Target) -> CommandFailure {
-        var failure = CommandFailure(caught: error)
-        guard failure.nextCommand == nil, failure.endingSignal == nil else { return failure }
-        switch failure.error.code {
-        case _ where failure.error.details.oauthError == "authorization_declined":
-            failure.nextCommand = target.command("sign-in", manner.words)
-        case .authorizationFailed where failure.error.details.oauthError == nil:
-            failure.nextCommand = target.command("sign-in", manner.onAnotherDevice.words)
-        case .accessDenied, .timedOut, .sessionCanceled:
-            failure.nextCommand = target.command("sign-in", manner.words)
-        case .declinedScopes: failure.nextCommand = target.command("sign-in", manner.asking("consent").words)
-        case .mismatchedAccount:
-            failure.nextCommand = target.command("sign-in", manner.asking("select_account").words)
-        default: failure = failure.advised(for: target, words: manner.words)
-        }
-        return failure
-    }
 }
 
 /// The options that say how the user signs in.

@@ -88,7 +88,10 @@ struct SignOutCommand: Command {
             let areExact = found.allSatisfy { $0.username?.lowercased() == name.text.lowercased() }
             if found.count > 1, areExact { return (found[0], false) }
         }
-        return (try await choice.account(name, { words($0) }, otherwise: "ssoctl accounts"), true)
+        // Nothing is removed by a guess: the user replaces the placeholder.
+        return (
+            try await choice.account(name, { words($0) }, placeholder: "ACCOUNT", otherwise: "ssoctl accounts"), true
+        )
     }
 
     /// The words of the sign-out command for an account.

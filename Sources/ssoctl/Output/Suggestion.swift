@@ -11,6 +11,14 @@ enum Suggestion {
             .filter { $0.distance <= limit }.min { $0.distance < $1.distance }?.word
     }
 
+    /// The most similar of the usernames. A word without “@” is compared with the parts before the “@” too.
+    static func nearestUsername(to word: String, among usernames: [String]) -> String? {
+        if let nearest = nearest(to: word, among: usernames) { return nearest }
+        guard !word.contains("@") else { return nil }
+        let names = usernames.map { String($0.prefix { $0 != "@" }) }
+        return nearest(to: word, among: names).flatMap { names.firstIndex(of: $0) }.map { usernames[$0] }
+    }
+
     /// The number of letters to insert, remove, replace, or exchange with their neighbour (optimal string alignment).
     static func distance(_ left: String, _ right: String) -> Int {
         // A person does not type more; the time is proportional to the product of the lengths.

@@ -97,35 +97,58 @@ struct AccountChoice {
     ///
     /// - Parameters:
     ///   - command: the same command for another account.
+    ///   - placeholder: what the command has in place of an account if several have the name; nil for the first of them.
     ///   - otherwise: the command that helps if no account is similar.
     /// - Throws: `accountNotFound` (-53010), or an ambiguous name with the accounts and exit status 2.
     func account(
-        _ name: AccountName, _ command: (String) -> CommandLineWords, otherwise: String
+        _ name: AccountName, _ command: (String) -> CommandLineWords, placeholder: String? = nil, otherwise: String
     ) async throws -> Account {
         let found = try await accounts(name, of: nil)
-        guard let first = found.first else { throw try await unknown(name, command, otherwise: otherwise) }
-        guard found.count == 1 else { throw Self.ambiguous(name, found) }
+        guard let first = found.first else { throw try await unknown(name, command) { _ in otherwise } }
+        guard found.count == 1 else {
+            throw Self.ambiguous(name, found) { command(placeholder ?? $0) }
+        }
         return first
     }
 
     /// The failure for a name that several accounts have.
-    static func ambiguous(_ name: AccountName, _ found: [Account]) -> CommandFailure {
-        .ambiguous("“\(name.text)” is several accounts; name one of them", found, nextCommand: nil)
+    ///
+    /// - Parameters:
+    ///   - found: the accounts, at least two.
+    ///   - command: the same command for one of them.
+    static func ambiguous(
+        _ name: AccountName, _ found: [Account], _ command: (String) -> CommandLineWords
+    ) -> CommandFailure {
+        .ambiguous(
+            "“\(name.text)” fits several accounts; name one of them", found,
+            nextCommand: command(firstName(of: found)).text)
+    }
+
+    /// A name of the first account that no other one has: its username, or its identifier.
+    static func firstName(of accounts: [Account]) -> String {
+        let first = accounts.first
+        let username = first?.username
+        let isUnique = accounts.dropFirst().allSatisfy { $0.username?.lowercased() != username?.lowercased() }
+        return (isUnique ? username : nil) ?? first?.homeAccountID?.text ?? username ?? "NAME"
     }
 
     /// The failure for a name that no account has, with the accounts that there are.
+    ///
+    /// - Parameters:
+    ///   - command: the same command for another account.
+    ///   - otherwise: the command that helps if no account is similar; its argument is whether anybody is signed in.
     func unknown(
-        _ name: AccountName, _ command: (String) -> CommandLineWords, otherwise: String
+        _ name: AccountName, _ command: (String) -> CommandLineWords, otherwise: (Bool) -> String
     ) async throws(TokenError) -> CommandFailure {
         let names = try await accounts(nil, of: nil).compactMap(\.username)
-        let nearest = Suggestion.nearest(to: name.text, among: names)
+        let nearest = Suggestion.nearestUsername(to: name.text, among: names)
         let some = names.prefix(5).joined(separator: ", ") + (names.count > 5 ? " and \(names.count - 5) more" : "")
         let others = names.isEmpty ? "; nobody is signed in" : "; signed in: \(some)"
         return CommandFailure(
             TokenError(
                 .accountNotFound,
                 "no account “\(name.text)” is known\(nearest.map { "; did you mean \($0)?" } ?? others)"),
-            nextCommand: nearest.map { command($0).text } ?? otherwise)
+            nextCommand: nearest.map { command($0).text } ?? otherwise(!names.isEmpty))
     }
 }
 

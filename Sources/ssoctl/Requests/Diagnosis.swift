@@ -29,12 +29,19 @@ struct Diagnosis {
         let matches = try await choice.accounts(name, of: nil)
         guard let name else { return nobody(error, among: matches) }
         guard let account = matches.first else {
-            return try await choice.unknown(
-                name, { target.words("token", ["--account", $0] + otherWords) },
-                otherwise: target.command("sign-in", name.loginHint))
+            // A sign-in gets a whole username as its hint. Anything shorter was meant for an account that is signed in.
+            return try await choice.unknown(name, token) { isAnybodySignedIn in
+                isAnybodySignedIn && name.loginHint.isEmpty
+                    ? "ssoctl accounts" : target.command("sign-in", name.loginHint)
+            }
         }
-        guard matches.count == 1 else { return AccountChoice.ambiguous(name, matches) }
+        guard matches.count == 1 else { return AccountChoice.ambiguous(name, matches, token) }
         return failure(error, of: account, isSignedIn: false)
+    }
+
+    /// The words of the token command for an account.
+    private func token(_ account: String) -> CommandLineWords {
+        target.words("token", ["--account", account] + otherWords)
     }
 
     /// The failure if no account was named, and none is signed in to the app.

@@ -16,26 +16,30 @@ struct ProviderAdvice {
 
     /// A description of what does not fit. The provider's own words are in the details of the error.
     var message: String {
-        guard refusal == .consentOfAdministrator, (target.authority ?? .common).kind == .entra else {
-            return refusal.explanation
+        switch refusal {
+        case .consentOfAdministrator where (target.authority ?? .common).kind == .entra:
+            let place = "\(target.authority ?? .common)/adminconsent?client_id=\(target.clientID.text)"
+            return "\(refusal.explanation); the page for that is \(place)"
+        case .scopes, .resource: return "\(refusal.explanation): \(target.scopeText)"
+        default: return refusal.explanation
         }
-        let place = "\(target.authority ?? .common)/adminconsent?client_id=\(target.clientID.text)"
-        return "\(refusal.explanation); the page for that is \(place)"
     }
 
-    /// The command that helps; nil if only an administrator can.
+    /// The command that helps; nil if none does before the app's registration or the tenant has been changed.
     var command: String? {
         switch refusal {
-        case .policy: nil
-        case .unknownApp, .scopes, .resource: showApp ?? signIn(words)
+        case .policy, .disabledApp, .confidentialApp: nil
+        case .unknownApp: showApp ?? signIn(words)
+        case .scopes, .resource:
+            target.takesScopesFromApp ? showApp : target.command("sign-in", withOtherScopes: words)
         case .unknownTenant, .appOfOneTenant: target.command("sign-in", atTenant: "TENANT", words)
         case .consent: signIn(asking("consent"))
         case .unassignedAccount, .unknownAccount, .disabledAccount: signIn(asking("select_account", anybody: true))
-        case .confidentialApp, .redirectURI, .consentOfAdministrator, .question, .endedSignIn: signIn(words)
+        case .redirectURI, .consentOfAdministrator, .declined, .question, .endedSignIn: signIn(words)
         }
     }
 
-    /// The command that shows what is configured, if that was sent.
+    /// The command that shows the app's table of the configuration; nil if the app was named by its client ID.
     private var showApp: String? {
         target.appName.map { CommandLineWords("ssoctl", "app", "show", $0).text }
     }
@@ -58,16 +62,54 @@ struct ProviderAdvice {
 }
 
 extension CommandFailure {
-    /// The failure with what helps if an identity provider has refused.
+    /// The failure with what helps if an identity provider has refused, or has given no valid response.
     ///
-    /// - Parameter words: the options of a sign-in for the same.
-    func advised(for target: Target, words: [String]) -> CommandFailure {
-        guard nextCommand == nil, endingSignal == nil, let advice = ProviderAdvice(error, target, words: words) else {
-            return self
-        }
+    /// - Parameters:
+    ///   - words: the options of a sign-in for the same.
+    ///   - authority: the authority of the request.
+    func advised(for target: Target, words: [String], at authority: Authority) -> CommandFailure {
+        guard nextCommand == nil, endingSignal == nil else { return self }
         var failure = self
-        failure.error = TokenError(error.code, advice.message, details: error.details)
-        failure.nextCommand = advice.command
+        if let advice = ProviderAdvice(error, target, words: words) {
+            failure.error = TokenError(error.code, advice.message, details: error.details)
+            failure.nextCommand = advice.command
+        } else if error.isForDoctor {
+            failure.nextCommand = target.doctor(at: authority)
+        }
         return failure
     }
+
+    /// The failure of a sign-in with what helps.
+    func advised(for target: Target, _ manner: SignInOptions) -> CommandFailure {
+        guard nextCommand == nil, endingSignal == nil else { return self }
+        var failure = self
+        switch error.code {
+        case .authorizationFailed where error.details.oauthError == nil:
+            failure.nextCommand = target.command("sign-in", manner.onAnotherDevice.words)
+        // Nobody has finished the page; a provider that does not respond is another code.
+        case .timedOut, .sessionCanceled: failure.nextCommand = target.command("sign-in", manner.words)
+        case .declinedScopes: failure.nextCommand = target.command("sign-in", manner.asking("consent").words)
+        case .mismatchedAccount:
+            failure.nextCommand = target.command("sign-in", manner.asking("select_account").words)
+        default: failure = advised(for: target, words: manner.words, at: target.authority ?? .common)
+        }
+        return failure
+    }
+}
+
+extension TokenError {
+    /// Whether `ssoctl doctor` can find the cause: the identity provider cannot be reached, or something else has responded,
+    /// such as a proxy.
+    var isForDoctor: Bool {
+        guard details.oauthError == nil else { return false }
+        return switch code {
+        // The message says which file to name.
+        case .networkUnavailable: details.networkErrorCode != Self.untrusted
+        case .authorityValidation, .timedOut, .serverInvalidResponse, .unhandledHTTPResponse: true
+        default: false
+        }
+    }
+
+    /// The `NSURLErrorDomain` code of a connection to a server that is not trusted.
+    private static let untrusted: Int32 = -1200
 }

@@ -61,8 +61,12 @@ struct Settings {
 
     /// The app that is meant if none is named: `$SSO_AGENT_APP`, else the configuration's default, else its only app.
     ///
+    /// - Parameter command: the same command for the app with a name, in case that there are several; by default the one that
+    ///   chooses the default app.
     /// - Throws: usage if there is none, or several.
-    func defaultApp() throws(CommandFailure) -> ConfiguredApp {
+    func defaultApp(
+        _ command: (String) -> CommandLineWords = { CommandLineWords("ssoctl", "use", $0) }
+    ) throws(CommandFailure) -> ConfiguredApp {
         if let name = AgentEnvironment.value("SSO_AGENT_APP") {
             if let app = configuration.app(named: name) { return app }
             throw .usage(
@@ -78,7 +82,7 @@ struct Settings {
         guard configuration.apps.isEmpty else {
             throw .usage(
                 "there are several apps; name one of \(configuration.apps.map(\.name).joined(separator: ", ")), or choose a default",
-                nextCommand: "ssoctl use \(configuration.apps[0].name)")
+                nextCommand: command(configuration.apps[0].name).text)
         }
         throw .usage(
             "no app is known: give --client-id and --scope, or set an app up, once", nextCommand: "ssoctl init")

@@ -25,11 +25,13 @@ struct SilentToken {
         }
         let exact = await outcome(name.reference, authority)
         guard case .failure(let error) = exact, error.code == .interactionRequired else {
-            return try await result(exact, of: name, [])
+            return try await result(exact, of: name, at: authority, [])
         }
         // The name may be the beginning of another one.
         let found = (try? await signedIn()) ?? []
-        guard found.count == 1, !name.isExact(found[0]) else { return try await result(exact, of: name, found) }
+        guard found.count == 1, !name.isExact(found[0]) else {
+            return try await result(exact, of: name, at: authority, found)
+        }
         return try await token(of: found[0].reference, at: [authority], found)
     }
 
@@ -39,16 +41,18 @@ struct SilentToken {
         of account: AccountReference, at authorities: [Authority], _ found: [Account]
     ) async throws -> TokenResult {
         var last = Result<TokenResult, TokenError>.failure(TokenError(.internalError, "no authority is known"))
+        var tried = Authority.common
         for authority in authorities {
+            tried = authority
             last = await outcome(account, authority)
             guard case .failure(let error) = last, error.code == .invalidDeveloperParameter else { break }
         }
-        return try await result(last, of: AccountName(account), found)
+        return try await result(last, of: AccountName(account), at: tried, found)
     }
 
     /// The token, or the failure that says what does not fit.
     private func result(
-        _ outcome: Result<TokenResult, TokenError>, of name: AccountName?, _ found: [Account]
+        _ outcome: Result<TokenResult, TokenError>, of name: AccountName?, at authority: Authority, _ found: [Account]
     ) async throws -> TokenResult {
         switch outcome {
         case .success(let token): return token
@@ -62,7 +66,7 @@ struct SilentToken {
                     ? " (it is the default account; “ssoctl use” chooses another)" : " (SSO_AGENT_ACCOUNT names it)"
             }
             throw failure
-        case .failure(let error): throw failure(error)
+        case .failure(let error): throw failure(error.naming(found, name), at: authority)
         }
     }
 
@@ -98,14 +102,13 @@ struct SilentToken {
         }
         guard found.count == 1 else {
             let what =
-                name.map { "“\($0.text)” is several accounts" }
+                name.map { "“\($0.text)” fits several accounts" }
                 ?? "several accounts are signed in to the app \(target.appText)"
             throw CommandFailure.ambiguous(
                 "\(what); name one with --account, or choose a default with “ssoctl use”", found,
                 nextCommand: target.command(
                     "token",
-                    ["--account", account.username ?? account.homeAccountID?.text ?? "NAME"] + freshness.words
-                        + formWords))
+                    ["--account", AccountChoice.firstName(of: found)] + freshness.words + formWords))
         }
         if let authority = target.authority { return (account.reference, [authority]) }
         var authorities: [Authority] = []
@@ -127,7 +130,7 @@ struct SilentToken {
     /// The account as it was named on the command line.
     private var accountWords: [String] { isNamed ? name.map { ["--account", $0.text] } ?? [] : [] }
 
-    private func failure(_ error: TokenError) -> CommandFailure {
+    private func failure(_ error: TokenError, at authority: Authority) -> CommandFailure {
         if error.reason == .throttled, let end = error.details.throttledUntil {
             let now = Terminal.now
             let again = target.command("token", accountWords + freshness.words + formWords)
@@ -138,7 +141,23 @@ struct SilentToken {
             CommandFailure(
                 error, nextCommand: target.command("sign-in", (name?.loginHint ?? []) + ["--prompt", "consent"]))
         case .ambiguousAccount: CommandFailure(error, nextCommand: "ssoctl accounts")
-        default: CommandFailure(error).advised(for: target, words: name?.loginHint ?? [])
+        default: CommandFailure(error).advised(for: target, words: name?.loginHint ?? [], at: authority)
         }
+    }
+}
+
+extension TokenError {
+    /// The error with the account of the request, if it names none.
+    ///
+    /// - Parameters:
+    ///   - found: the accounts that fit the request.
+    ///   - name: the account as the request names it; nil if it names none.
+    fileprivate func naming(_ found: [Account], _ name: AccountName?) -> TokenError {
+        var error = self
+        let account = details.partialResult?.account ?? (found.count == 1 ? found[0] : nil)
+        let username = name.flatMap { $0.text.contains("@") ? $0.text : nil }
+        error.details.homeAccountID = details.homeAccountID ?? account?.homeAccountID
+        error.details.username = details.username ?? account?.username ?? username
+        return error
     }
 }

@@ -11,6 +11,10 @@ struct Target {
     let sharingGroup: SharingGroup
     private let version: OAuthVersion
     private let scopes: ScopeSet
+    /// The resource, as in ADAL; nil if there are scopes.
+    private let resource: String?
+    /// The app's authority in the configuration.
+    private let appAuthority: Authority?
     private let redirectURI: String?
     private let claims: String?
     private let options: TargetOptions
@@ -45,6 +49,7 @@ struct Target {
         sharingGroup = options.app.group ?? app?.sharingGroup ?? .standard
         version = resource == nil ? .v2 : .v1
         self.scopes = resource.map { ScopeSet(resource: $0) } ?? ScopeSet(scopes)
+        (self.resource, appAuthority) = (resource, app?.authority)
         redirectURI = options.token.redirectURI ?? app?.redirectURI
         claims = options.token.claims
         if let claims {
@@ -62,7 +67,9 @@ struct Target {
     private static func app(
         of options: TargetOptions, _ settings: Settings, for command: String, _ words: [String]
     ) throws(CommandFailure) -> ConfiguredApp {
-        guard let name = options.app.name ?? options.app.option else { return try settings.defaultApp() }
+        guard let name = options.app.name ?? options.app.option else {
+            return try settings.defaultApp { options.command(command, app: [$0]) + words }
+        }
         if settings.configuration.app(named: name) == nil, name.contains("@") {
             let account = [command == "sign-in" ? "--login-hint" : "--account", name]
             let isNamed = ["--login-hint", "--account", "--username"].contains { words.contains($0) }
@@ -105,12 +112,34 @@ struct Target {
     /// The app in a message.
     var appText: String { appName.map { "“\($0)”" } ?? clientID.text }
 
+    /// Whether the scopes or the resource are those of the app in the configuration.
+    var takesScopesFromApp: Bool { options.token.isEmpty }
+
+    /// The scopes, or the resource, as they were named.
+    var scopeText: String { resource ?? scopes.description }
+
     /// The command for the same app, scopes and authority.
     func command(_ name: String, _ more: [String] = []) -> String { words(name, more).text }
 
     /// The command for the same app, scopes and authority at another tenant.
     func command(_ name: String, atTenant tenant: String, _ more: [String]) -> String {
         (options.command(name, tenant: tenant) + more).text
+    }
+
+    /// The command for the same app and authority, in which the user replaces the scopes or the resource.
+    func command(_ name: String, withOtherScopes more: [String]) -> String {
+        (options.command(name, scopes: resource == nil ? ["SCOPE"] : [], resource: resource.map { _ in "RESOURCE" })
+            + more)
+            .text
+    }
+
+    /// The command that checks the authority of a request.
+    func doctor(at authority: Authority) -> String {
+        let words = CommandLineWords("ssoctl", "doctor")
+        if let appName, authority == appAuthority { return (words + [appName]).text }
+        let isPlain = (try? Authority(authority.url))?.kind == authority.kind
+        let kind = isPlain ? nil : AuthorityKindName.allCases.first { $0.kind == authority.kind }
+        return (words + ["--authority", authority.url] + (kind.map { ["--authority-kind", $0.rawValue] } ?? [])).text
     }
 
     /// The words of the command for the same app, scopes and authority.
@@ -123,19 +152,32 @@ extension TargetOptions {
     /// - Parameters:
     ///   - app: the words that name the app; nil for those of the options.
     ///   - scopes: nil for those of the options.
-    ///   - tenant: nil for that of the options.
+    ///   - resource: nil for that of the options.
+    ///   - tenant: nil for that of the options; another one is a part of the authority, if that is named.
     fileprivate func command(
-        _ name: String, app words: [String]? = nil, scopes: [String]? = nil, tenant: String? = nil
+        _ name: String, app words: [String]? = nil, scopes: [String]? = nil, resource: String? = nil,
+        tenant: String? = nil
     ) -> CommandLineWords {
+        let authority = provider.authority.map { url in tenant.map { Self.authority(url, withTenant: $0) } ?? url }
         let values = [
-            ("--resource", token.resource), ("--claims", token.claims), ("--redirect-uri", token.redirectURI),
-            ("--authority", tenant == nil ? provider.authority : nil), ("--authority-kind", provider.kind?.rawValue),
-            ("--tenant", tenant ?? provider.tenant?.text), ("--cloud", provider.cloud?.rawValue),
+            ("--resource", resource ?? token.resource), ("--claims", token.claims),
+            ("--redirect-uri", token.redirectURI),
+            ("--authority", authority), ("--authority-kind", provider.kind?.rawValue),
+            ("--tenant", authority == nil ? tenant ?? provider.tenant?.text : nil),
+            ("--cloud", provider.cloud?.rawValue),
             ("--group", app.group?.name),
         ]
         return CommandLineWords("ssoctl", name) + (words ?? app.words)
             + (scopes ?? token.scope).flatMap { ["--scope", $0] }
             + values.flatMap { option, value in value.map { [option, $0] } ?? [] }
+    }
+
+    /// The URL of an authority with another tenant in its last path segment. Unlike an `Authority`, it keeps the capitals of a
+    /// placeholder. Unchanged if the tenant is not there, as in a B2C policy.
+    private static func authority(_ url: String, withTenant tenant: String) -> String {
+        guard let parts = try? URLParts(url), (try? Authority(url))?.kind == .entra else { return url }
+        return "\(parts.scheme)://\(parts.environment)/"
+            + (parts.segments.dropLast() + [tenant]).joined(separator: "/")
     }
 }
 

@@ -37,7 +37,7 @@ struct SignInDialog: Sendable {
             } catch let failure as BrowserFailure {
                 // Without a terminal, the user would not see the code, and a script would wait until it expires.
                 guard method == .automatic, Terminal.showsMessages else { throw failure.error }
-                Terminal.printError("\(failure.error.message). Signing in with a code instead.")
+                Terminal.printError("\(failure.error.message); signing in with a code instead")
                 return try await byCode()
             }
         }
@@ -69,7 +69,7 @@ struct SignInDialog: Sendable {
             }
             await countdown.stop()
             if case .failure = outcome, let reason = failure.reason {
-                throw BrowserFailure(error: TokenError(.authorizationFailed, reason))
+                throw BrowserFailure(error: TokenError(.authorizationFailed, reason, reason: .request))
             }
             return try outcome.get()
         } catch {
@@ -129,13 +129,7 @@ struct SignInDialog: Sendable {
             try await agent.signIn(request, presenter: presenter)
         }
         await box.stop()
-        return try outcome.mapError(Self.declined).get()
-    }
-
-    /// The error of a declined code in a sentence of its own: that of the provider is about the protocol.
-    private static func declined(_ error: TokenError) -> TokenError {
-        guard error.details.oauthError == "authorization_declined" else { return error }
-        return TokenError(error.code, "the sign-in was declined on the page for the code", details: error.details)
+        return try outcome.get()
     }
 
     private func show(_ code: BeginDeviceCode.Reply) {

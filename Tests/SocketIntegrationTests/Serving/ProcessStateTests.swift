@@ -57,7 +57,7 @@ internal import TokenModel
             #expect(Browser.failure(of: "xdg-open", status: status) == nil)
         }
         #expect(Browser.failure(of: "xdg-open", status: 0) == nil)
-        #expect(Browser.failure(of: "xdg-open", status: 3) == "xdg-open ended with status 3")
+        #expect(Browser.failure(of: "xdg-open", status: 3) == "the browser “xdg-open” ended with status 3")
     }
 
     #if os(Linux)

@@ -1,0 +1,160 @@
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+/// What `ssoctl` says after a refusal or a failure of the identity provider, and after a name that does not fit.
+@Suite(.bounded) struct NextCommandAtProviderTests {
+    /// A fault of the authorization endpoint.
+    private static func refusal(_ error: String, _ description: String) -> Fault {
+        Fault {
+            $0.endpoint = .authorize
+            ($0.error, $0.errorDescription) = (error, description)
+        }
+    }
+
+    @Test func hasTheNumberOfARefusalInTheBrowser() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            for (error, number, next) in [
+                ("access_denied", 53003, nil), ("access_denied", 65004, "ssoctl sign-in --browser"),
+                ("unauthorized_client", 7_000_112, nil), ("invalid_scope", 70011, "ssoctl app show graph"),
+            ] as [(String, Int, String?)] {
+                f.emulator.control.inject(Self.refusal(error, "AADSTS\(number): refused."))
+                let failed = try await f.failure(["sign-in", "--browser"], status: 1)
+                #expect(failed["errorCodes"] as? [Int] == [number], "\(failed)")
+                #expect((failed["correlationId"] as? String)?.count == 36, "\(failed)")
+                #expect(failed["nextCommand"] as? String == next, "\(failed)")
+            }
+            f.emulator.control.inject(Self.refusal("access_denied", "The user pressed Cancel."))
+            let declined = try await f.ssoctl(["sign-in", "--browser"], status: 1).errors
+            #expect(declined.contains("ssoctl: the sign-in was declined on the page\n"), "\(declined)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func checksTheProviderThatCannotBeReached() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            let away = "http://127.0.0.1:1/common"
+            try await f.ssoctl(["app", "add", "away", "--client-id", "a", "--authority", away, "--scope", "S"])
+            for (typed, next) in [
+                (["sign-in", "away"], "ssoctl doctor away"),
+                (["sign-in", "--authority", away], "ssoctl doctor --authority \(away)"),
+                (["token", "away"], "ssoctl sign-in away"),
+            ] {
+                let failed = try await f.failure(typed, status: typed[0] == "token" ? 2 : 1)
+                #expect(failed["nextCommand"] as? String == next, "\(failed)")
+            }
+            for arguments in [["doctor", "away"], ["doctor", "--app", "away"], ["doctor", "--authority", away]] {
+                #expect(try await f.ssoctl(arguments, status: 1).output.contains("FAIL token endpoint"))
+            }
+            #expect(try await f.ssoctl(["doctor", "graph"]).output.contains("ok   token endpoint"))
+            let unknown = try await f.failure(["doctor", "awya", "--tenant", "contoso.com"], status: 64)
+            #expect(unknown["nextCommand"] as? String == "ssoctl doctor away --tenant contoso.com")
+            try await f.ssoctl(["doctor", "away", "--app", "graph"], status: 64)
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    /// As a captive portal responds.
+    @Test func checksTheProviderWhoseResponseIsNotValid() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            try await f.signIn(app: "graph", "alice@contoso.com")
+            for status in [200, 403] {
+                f.emulator.control.inject(
+                    Fault {
+                        $0.endpoint = .token
+                        ($0.garbage, $0.status) = (true, status)
+                    })
+                let failed = try await f.failure(["token", "--force-refresh"], status: 1)
+                #expect(failed["nextCommand"] as? String == "ssoctl doctor graph", "\(failed)")
+                #expect((failed["account"] as? [String: Any])?["username"] as? String == "alice@contoso.com")
+            }
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func namesTheAccountWhoseScopesWereDeclined() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            try await f.signIn(app: "graph", "alice@contoso.com")
+            f.emulator.control.settings.declinedScopes = ["Mail.Read"]
+            for account in ["alice", "alice@contoso.com"] {
+                let failed = try await f.failure(
+                    ["token", "-s", "User.Read Mail.Read", "--account", account], status: 1)
+                #expect(failed["declinedScopes"] as? [String] == ["Mail.Read"], "\(failed)")
+                #expect((failed["account"] as? [String: Any])?["username"] as? String == "alice@contoso.com")
+            }
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func namesAnAccountIfSeveralFit() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            try await f.addApp("mail", clientID: "app-2")
+            try await f.signIn(app: "graph", "alice@contoso.com")
+            try await f.signIn(app: "graph", "alina@contoso.com")
+            for (typed, next) in [
+                (["token", "--account", "ali", "--id-token"], "ssoctl token --account alice@contoso.com --id-token"),
+                (["token", "mail", "--account", "ali"], "ssoctl token mail --account alice@contoso.com"),
+                (["use", "ali"], "ssoctl use alice@contoso.com"),
+                // Nothing is removed by a guess.
+                (["sign-out", "ali", "--app", "mail"], "ssoctl sign-out ACCOUNT --app mail"),
+            ] {
+                let failed = try await f.failure(typed, status: 2)
+                #expect((failed["message"] as? String)?.hasPrefix("“ali” fits several accounts; name one") == true)
+                #expect(failed["nextCommand"] as? String == next, "\(failed)")
+            }
+            for (typed, next) in [
+                ("alcie", "ssoctl token --account alice@contoso.com"), ("zed", "ssoctl accounts"),
+                ("zed@contoso.com", "ssoctl sign-in --login-hint zed@contoso.com"),
+            ] {
+                let failed = try await f.failure(["token", "--account", typed], status: 3)
+                #expect(failed["nextCommand"] as? String == next, "\(failed)")
+            }
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    /// A script that names no app means the same app after another one has been added.
+    @Test func keepsTheFirstAppTheDefault() async throws {
+        try await AgentProcessFixture.with { f in
+            try await f.addApp("one", clientID: "app-1")
+            #expect(try f.configuration().contains("[defaults]\napp = \"one\"\n"))
+            try await f.addApp("two", clientID: "app-2")
+            #expect(try await f.json(["app", "show"])["name"] as? String == "one")
+            // Of an earlier version, which wrote no default.
+            try f.configure("[apps.one]\nclient_id = \"app-1\"\nauthority = \"\(f.emulator.url)/common\"\n")
+            let added = try await f.ssoctl([
+                "app", "add", "two", "--client-id", "app-2", "--authority", "\(f.emulator.url)/common",
+            ])
+            #expect(
+                added.output.hasSuffix("\nThe default app is still one; to change that: ssoctl use two\n"), "\(added)")
+            #expect(try f.configuration().contains("[defaults]\napp = \"one\"\n"))
+            try await f.ssoctl(["use", "--none"])
+            try await f.addApp("three", clientID: "app-3")
+            #expect(try !f.configuration().contains("app = "))
+            let failed = try await f.failure(["token", "--id-token", "-s", "S"], status: 64)
+            #expect(failed["nextCommand"] as? String == "ssoctl token one --scope S --id-token", "\(failed)")
+        }
+    }
+
+    @Test func repeatsTheCommandThatAddsAnApp() async throws {
+        try await AgentProcessFixture.with { f in
+            let failed = try await f.failure(
+                ["app", "add", "graph", "--client-id", "x", "-s", "A,B", "--cloud", "usgov", "--default"], status: 64)
+            #expect(
+                failed["nextCommand"] as? String
+                    == "ssoctl app add graph --client-id CLIENT-ID --cloud usgov --scope A --scope B --default")
+        }
+    }
+}

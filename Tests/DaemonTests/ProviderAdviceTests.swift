@@ -1,0 +1,141 @@
+internal import AgentClient
+internal import ArgumentParser
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+
+@testable internal import ssoctl
+
+/// The command and the sentence for each refusal of an identity provider, without a process.
+@Suite(.bounded) struct ProviderAdviceTests {
+    private static let typed = ["--client-id", "id-1", "--scope", "S"]
+
+    private static func parsed(_ arguments: [String]) async throws -> (target: Target, manner: SignInOptions) {
+        let command = try #require(try await SignInCommand.asyncParseAsRoot(arguments) as? SignInCommand)
+        return (try Target(command.target, for: "sign-in"), command.manner)
+    }
+
+    private static func refused(_ number: Int32) -> TokenError {
+        var error = TokenError(.invalidGrant, "refused")
+        (error.details.oauthError, error.details.stsErrorCodes) = ("invalid_grant", [number])
+        return error
+    }
+
+    /// What `ssoctl sign-in` advises.
+    private static func advised(_ arguments: [String], _ error: TokenError) async throws -> CommandFailure {
+        let (target, manner) = try await parsed(arguments)
+        return CommandFailure(error).advised(for: target, manner)
+    }
+
+    /// The command after `ssoctl sign-in --client-id id-1`; nil if none helps.
+    private static func command(_ refusal: ProviderRefusal) -> String? {
+        switch refusal {
+        case .policy, .disabledApp, .confidentialApp: nil
+        case .scopes, .resource: "--scope SCOPE --login-hint a@b --device-code"
+        case .unknownTenant, .appOfOneTenant: "--scope S --tenant TENANT --login-hint a@b --device-code"
+        case .consent: "--scope S --login-hint a@b --prompt consent"
+        case .unassignedAccount, .unknownAccount, .disabledAccount: "--scope S --prompt select_account"
+        case .unknownApp, .redirectURI, .consentOfAdministrator, .declined, .question, .endedSignIn:
+            "--scope S --login-hint a@b --device-code"
+        }
+    }
+
+    @Test(arguments: ProviderRefusal.allCases) func namesTheCommandThatHelps(refusal: ProviderRefusal) async throws {
+        let number = try #require(refusal.numbers.first)
+        let failure = try await Self.advised(
+            Self.typed + ["--login-hint", "a@b", "--device-code"], Self.refused(number))
+        let expected = Self.command(refusal).map { "ssoctl sign-in --client-id id-1 " + $0 }
+        #expect(failure.nextCommand == expected)
+        #expect(failure.error.message.hasPrefix(refusal.explanation))
+        #expect(failure.error.code == .invalidGrant)
+    }
+
+    @Test func namesTheScopesThatDoNotFit() async throws {
+        let scope = try await Self.advised(["--client-id", "id-1", "--scope", "A B"], Self.refused(70_011))
+        #expect(scope.error.message.hasSuffix("check the scopes: A B"), "\(scope.error.message)")
+        let resource = try await Self.advised(["--client-id", "id-1", "--resource", "api://x"], Self.refused(500_011))
+        #expect(resource.error.message.hasSuffix("check the scopes or the resource: api://x"))
+        #expect(resource.nextCommand == "ssoctl sign-in --client-id id-1 --resource RESOURCE")
+    }
+
+    /// The tenant is a part of the authority that was typed, and not one of the public cloud.
+    @Test(arguments: [
+        (
+            ["--authority", "https://login.microsoftonline.us/organizations"],
+            "--authority https://login.microsoftonline.us/TENANT"
+        ),
+        (
+            ["--authority", "https://login.microsoftonline.us/organizations/"],
+            "--authority https://login.microsoftonline.us/TENANT"
+        ),
+        (["--cloud", "usgov"], "--tenant TENANT --cloud usgov"),
+        (["--tenant", "contoso.com"], "--tenant TENANT"),
+        (
+            ["--authority", "https://contoso.b2clogin.com/tfp/contoso.com/b2c_1_in"],
+            "--authority https://contoso.b2clogin.com/tfp/contoso.com/b2c_1_in"
+        ),
+    ])
+    func keepsTheHostOfTheProvider(typed: [String], next: String) async throws {
+        let failure = try await Self.advised(Self.typed + typed, Self.refused(50_194))
+        #expect(failure.nextCommand == "ssoctl sign-in --client-id id-1 --scope S " + next)
+    }
+
+    @Test func namesTheAdministratorsPage() async throws {
+        let failure = try await Self.advised(Self.typed + ["--tenant", "contoso.com"], Self.refused(90_094))
+        #expect(
+            failure.error.message.hasSuffix(
+                "https://login.microsoftonline.com/contoso.com/adminconsent?client_id=id-1"))
+    }
+
+    @Test(arguments: [
+        TokenError.Code.networkUnavailable, .authorityValidation, .serverInvalidResponse, .unhandledHTTPResponse,
+    ])
+    func checksTheAuthorityOfTheRequest(code: TokenError.Code) async throws {
+        for (typed, authority) in [
+            ([], "https://login.microsoftonline.com/common"),
+            (["--cloud", "usgov"], "https://login.microsoftonline.us/common"),
+            (
+                ["--authority", "https://id.example.com", "--authority-kind", "openid"],
+                "https://id.example.com --authority-kind openid"
+            ),
+        ] as [([String], String)] {
+            let failure = try await Self.advised(Self.typed + typed, TokenError(code, "failed"))
+            #expect(failure.nextCommand == "ssoctl doctor --authority \(authority)")
+        }
+    }
+
+    @Test func namesNoCheckForACertificateThatIsNotTrusted() async throws {
+        var error = TokenError(.networkUnavailable, "not trusted")
+        error.details.networkErrorCode = -1200
+        #expect(try await Self.advised(Self.typed, error).nextCommand == nil)
+    }
+
+    /// A policy and a declined sign-in have the same name.
+    @Test func tellsAPolicyFromADeclinedSignIn() async throws {
+        var error = TokenError(.accessDenied, "access_denied: AADSTS53003: Access has been blocked.")
+        (error.details.oauthError, error.details.errorDescription) = (
+            "access_denied", "AADSTS53003: Access has been blocked."
+        )
+        let policy = try await Self.advised(Self.typed, error)
+        #expect(policy.nextCommand == nil && policy.error.message == ProviderRefusal.policy.explanation)
+        error.details.errorDescription = "AADSTS65004: The user declined to consent."
+        let declined = try await Self.advised(Self.typed + ["--browser"], error)
+        #expect(declined.error.message == "the sign-in was declined on the page")
+        #expect(declined.nextCommand == "ssoctl sign-in --client-id id-1 --scope S --browser")
+    }
+}
+
+/// The word that was probably meant.
+@Suite(.bounded) struct SuggestionTests {
+    private static let usernames = ["alice@contoso.com", "bob@contoso.com", "carol@fabrikam.com"]
+
+    @Test(
+        arguments: [
+            ("alcie", "alice@contoso.com"), ("alcie@contoso.com", "alice@contoso.com"), ("Bbo", "bob@contoso.com"),
+            ("caroll", "carol@fabrikam.com"), ("zed", nil), ("dave@contoso.com", nil), ("alcie@fabrikam.com", nil),
+        ] as [(String, String?)])
+    func findsAUsernameByTheNameBeforeTheDomain(typed: String, meant: String?) {
+        #expect(Suggestion.nearestUsername(to: typed, among: Self.usernames) == meant)
+        #expect(Suggestion.nearestUsername(to: typed, among: []) == nil)
+    }
+}

@@ -1,0 +1,72 @@
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+
+@Suite(.bounded) struct ProviderRefusalTests {
+    private static func refusal(
+        _ error: String = "invalid_grant", suberror: String? = nil, numbers: [Int32] = [], description: String? = nil
+    ) -> ProviderRefusal? {
+        var details = TokenError.Details()
+        (details.oauthError, details.subError) = (error, suberror)
+        (details.stsErrorCodes, details.errorDescription) = (numbers, description)
+        return ProviderRefusal(details)
+    }
+
+    @Test func hasEachNumberAndEachNameOnce() {
+        let numbers = ProviderRefusal.allCases.flatMap(\.numbers)
+        #expect(Set(numbers).count == numbers.count)
+        let names = ProviderRefusal.allCases.flatMap(\.names)
+        #expect(Set(names).count == names.count)
+        #expect(names.allSatisfy { $0 == $0.lowercased() })
+    }
+
+    @Test(arguments: ProviderRefusal.allCases) func isFoundByItsNumbersAndNames(refusal: ProviderRefusal) {
+        #expect(!refusal.numbers.isEmpty)
+        for number in refusal.numbers {
+            #expect(Self.refusal(numbers: [1, number]) == refusal)
+            #expect(Self.refusal("access_denied", description: "AADSTS\(number): text") == refusal)
+        }
+        for name in refusal.names {
+            #expect(Self.refusal(name.uppercased()) == refusal)
+            #expect(Self.refusal("invalid_grant", suberror: name) == refusal)
+        }
+    }
+
+    @Test func explainsEachRefusalInASentenceOfItsOwn() {
+        let sentences = ProviderRefusal.allCases.map(\.explanation)
+        #expect(Set(sentences).count == sentences.count)
+        for sentence in sentences {
+            #expect(!sentence.isEmpty && !sentence.hasSuffix(".") && !sentence.contains("ssoctl"))
+        }
+    }
+
+    /// The name `access_denied` is that of a policy too; only without a number it is the user's.
+    @Test func takesAPolicyForNoDeclinedSignIn() {
+        #expect(Self.refusal("access_denied", description: "AADSTS53003: Access has been blocked.") == .policy)
+        #expect(Self.refusal("access_denied", description: "AADSTS65004: no") == .declined)
+        #expect(Self.refusal("access_denied", description: "AADSTS999999: no") == nil)
+        #expect(Self.refusal("access_denied", description: "The user pressed Cancel") == .declined)
+        #expect(Self.refusal("authorization_declined", description: "AADSTS70018: no") == .declined)
+    }
+
+    /// RFC 6749 section 5.2 has more than one reason for each of them.
+    @Test(arguments: ["unauthorized_client", "invalid_client", "invalid_grant", "server_error", "something_new"])
+    func explainsNoNameWithSeveralMeanings(name: String) {
+        #expect(Self.refusal(name) == nil)
+    }
+
+    @Test func distinguishesADisabledAppFromAnUnknownOne() {
+        #expect(Self.refusal("unauthorized_client", numbers: [7_000_112]) == .disabledApp)
+        #expect(Self.refusal("unauthorized_client", numbers: [700_016]) == .unknownApp)
+    }
+
+    @Test(
+        arguments: [
+            ("AADSTS50011: The redirect URI", 50_011), ("AADSTS7000218", 7_000_218), ("AADSTS: none", nil), ("", nil),
+            ("text AADSTS50011: within", nil), ("AADSTS99999999999: too large", nil), ("AADSTS٣: not ASCII", nil),
+        ] as [(String, Int32?)])
+    func readsTheNumberAtTheBeginningOfADescription(description: String, number: Int32?) {
+        #expect(ProviderRefusal.number(in: description) == number)
+        #expect(ProviderRefusal.number(in: nil) == nil)
+    }
+}
