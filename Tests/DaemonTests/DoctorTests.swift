@@ -45,8 +45,7 @@ internal import Testing
         /// As after an upgrade of the package: an agent that a program has started goes on as the old version.
         @Test func reportsThatTheProgramOfTheAgentWasReplaced() async throws {
             try await AgentProcessFixture.with { f in
-                let program = f.folder.file("sso-agent")
-                try FileManager.default.copyItem(atPath: Executable.path("sso-agent"), toPath: program)
+                let program = try await f.folder.copyProgram("sso-agent", from: Executable.path("sso-agent"))
                 let agent = try TestProcess(program, ["--allow-loopback-http"], environment: f.environment)
                 try await agent.waitForError("listening on \(f.socketPath)")
                 let authority = ["--authority", "\(f.emulator.url)/common"]

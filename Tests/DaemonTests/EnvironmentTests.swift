@@ -25,8 +25,7 @@ internal import Testing
             let path = try f.makeSocketFolder()
             #expect(try await f.publish(path).status == 0)
             // A copy, since another user may not look into the folder of the build.
-            let program = f.folder.file("ssoctl")
-            try FileManager.default.copyItem(atPath: Executable.path("ssoctl"), toPath: program)
+            let program = try await f.folder.copyProgram("ssoctl", from: Executable.path("ssoctl"))
             let environment = f.environment.merging(["SSO_AGENT_SOCK": path]) { $1 }
             let ended = try await TestProcess(
                 "/usr/bin/env", OtherUser.command + [program, "status"], environment: environment
@@ -62,8 +61,7 @@ internal import Testing
                 ("ssoctl", ["app", "list"], "ssoctl: HOME is not set\n  → export HOME=FOLDER\n"),
                 ("sso-agent", ["--check-config"], "; run: export HOME=FOLDER\n"),
             ] {
-                let program = f.folder.file(name)
-                try FileManager.default.copyItem(atPath: Executable.path(name), toPath: program)
+                let program = try await f.folder.copyProgram(name, from: Executable.path(name))
                 let ended = try await f.run(
                     "/usr/bin/env",
                     ["-i", "setpriv", "--reuid", "54321", "--regid", "54321", "--clear-groups", program] + arguments)

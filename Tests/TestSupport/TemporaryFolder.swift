@@ -17,13 +17,20 @@ package final class TemporaryFolder: Sendable {
     package func file(_ name: String) -> String { "\(path)/\(name)" }
 
     /// Makes a program of lines for `sh`, and returns its path.
-    ///
+    package func makeProgram(_ name: String, _ lines: String) async throws -> String {
+        try await makeProgram(name, #"printf '%s\n' '#!/bin/sh' "$1" >"$0" && chmod 700 "$0""#, lines)
+    }
+
+    /// Copies a program, and returns its path.
+    package func copyProgram(_ name: String, from original: String) async throws -> String {
+        try await makeProgram(name, #"cp "$1" "$0""#, original)
+    }
+
     /// Another process writes the file. If this one did, processes that other tests start at the same time could have it open for
     /// writing for a moment, and it could not be executed (ETXTBSY).
-    package func makeProgram(_ name: String, _ lines: String) async throws -> String {
+    private func makeProgram(_ name: String, _ script: String, _ argument: String) async throws -> String {
         let program = file(name)
-        let write = #"printf '%s\n' '#!/bin/sh' "$1" >"$0" && chmod 700 "$0""#
-        let writer = try await TestProcess("/bin/sh", ["-c", write, program, lines]).finish()
+        let writer = try await TestProcess("/bin/sh", ["-c", script, program, argument]).finish()
         guard writer.status == 0 else { throw POSIXError(.EIO, userInfo: [NSLocalizedDescriptionKey: writer.errors]) }
         return program
     }
