@@ -1,6 +1,8 @@
 #include "CBenchSystem.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -20,6 +22,20 @@ int bench_connect(const char *path) {
         return -code;
     }
     return descriptor;
+}
+
+int bench_touch_port(uint16_t port) {
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
+    int descriptor = socket(AF_INET, SOCK_STREAM, 0);
+    if (descriptor < 0) return errno;
+    int code = 0;
+    if (fcntl(descriptor, F_SETFL, O_NONBLOCK) != 0
+        || (connect(descriptor, (struct sockaddr *)&address, sizeof address) != 0 && errno != EINPROGRESS)) {
+        code = errno;
+    }
+    close(descriptor);
+    return code;
 }
 
 static long frame_length(const unsigned char *header) {

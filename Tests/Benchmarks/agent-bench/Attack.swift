@@ -18,6 +18,8 @@ enum Attack: String, CaseIterable, ExpressibleByArgument {
     case scopes
     /// Connects and closes the connection.
     case connections
+    /// Begins a sign-in, and connects to its redirect without waiting for room; as another user, if the benchmark is root's.
+    case redirect
 
     /// The number of accounts in the store of the agent that is attacked.
     static let accounts = 10_000
@@ -39,7 +41,22 @@ enum Attack: String, CaseIterable, ExpressibleByArgument {
                 guard socket >= 0 else { throw BenchError("cannot connect (errno \(-socket))") }
                 close(socket)
             }
+        case .redirect: try await connectToRedirect(socketPath)
         }
+    }
+
+    private func connectToRedirect(_ socketPath: String) async throws {
+        let emulator = try await Emulator.start()
+        let client = AgentClient(socketPath: socketPath, appName: "attack", timeout: .seconds(600))
+        let begun = try await client.beginInteractive(
+            BeginInteractive(parameters: try parameters(emulator, "User.Read")))
+        guard let port = URL(string: begun.redirectURI)?.port.flatMap(UInt16.init) else {
+            throw BenchError("\(begun.redirectURI) has no port")
+        }
+        // The sign-in lasts as long as its connection, which stays open.
+        if geteuid() == 0, setuid(65_534) != 0 { throw BenchError("cannot become another user (errno \(errno))") }
+        Self.announce()
+        while true { _ = bench_touch_port(port) }
     }
 
     private func pipeline(_ request: some WireRequest, to socketPath: String, reads: Bool) throws {

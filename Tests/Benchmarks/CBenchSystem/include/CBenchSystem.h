@@ -27,6 +27,9 @@ int bench_pin(pid_t process, int processor);
 /// Connects to a Unix socket, blocking; returns the descriptor, or -errno.
 int bench_connect(const char *path);
 
+/// Begins to connect to a port of 127.0.0.1, and closes the socket without waiting; returns 0 or errno.
+int bench_touch_port(uint16_t port);
+
 /// Sends a framed request and reads the whole reply into `reply`; returns the length of its frame, or -errno.
 long bench_ask(int socket, const void *request, size_t length, void *reply, size_t room);
 
