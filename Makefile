@@ -79,23 +79,8 @@ test-deps: ALSO = tests
 test-deps: deps
 
 RELEASED = sso-agent ssoctl entra-emulator
-# Small static executables. On Linux, Swift exports every symbol of an executable, which keeps unused code in it;
-# equal functions are folded; and the C++ library, which Swift's runtime uses a little of, is linked in: a folder with only its static
-# form comes first. Names of source files are relative, so that the folder of the build is not in the executables.
-RELEASE = $(SWIFT) build -c release --static-swift-stdlib --only-use-versions-from-resolved-file --disable-local-rpath
-RELEASE += -Xcc -ffile-prefix-map=$(CURDIR)=. -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=.
-ifeq ($(shell uname),Linux)
-STATIC_CXX = $(CURDIR)/.build/static-c++
-RELEASE += -Xlinker --no-export-dynamic -Xlinker --icf=safe -Xlinker -L$(STATIC_CXX)
-RELEASE += -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
-endif
 release: deps
-	cp packaging/versions.json Package.resolved
-ifeq ($(shell uname),Linux)
-	mkdir -p $(STATIC_CXX)
-	ln -sf "$$(cc -print-file-name=libstdc++.a)" $(STATIC_CXX)
-endif
-	for program in $(RELEASED); do $(RELEASE) --product $$program || exit 1; done
+	SWIFT="$(SWIFT)" packaging/build $(RELEASED)
 	bin=$$($(SWIFT) build -c release --show-bin-path) && .ci/check-hardening $(RELEASED:%="$$bin/%")
 
 # The folder of the executables to install and to package: those of "make release", which is run first, unless BIN names another one.
