@@ -17,7 +17,9 @@ internal import TokenModel
         "msauth.com.contoso.notes://auth", "urn:ietf:wg:oauth:2.0:oob", "myapp://auth", "https://localhost/",
         "https://login.microsoftonline.com/common/oauth2/nativeclient", "http://localhost.contoso.com",
         "http://127.0.0.2",
-        "http://user@contoso.com/localhost", "", "localhost",
+        "http://user@contoso.com/localhost", "http://user:secret@localhost", "http://[::1]:@[::1]:8081",
+        "http://%6cocalhost",
+        "http://localhost ", "", "localhost",
     ]) func replacesEveryOther(uri: String) {
         let redirect = BrowserRedirect(uri)
         #expect(redirect.replaced == uri)

@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
 /// The redirect URI of a browser sign-in, and the redirect URI to register with the identity provider.
 ///
 /// The agent listens on this machine only: an `http` URI on `localhost`, `127.0.0.1` or `[::1]` is used, with a free port if it names none. Any
@@ -25,13 +19,14 @@ package struct BrowserRedirect: Sendable, Equatable {
     /// The replacement for a redirect URI that cannot be used.
     package static let standard = "http://localhost"
 
-    /// Whether `redirectURI` leads to a port of this machine on which the agent can listen.
+    /// Whether `redirectURI` leads to a port of this machine on which the agent can listen. A URI that names a user does not: browsers
+    /// leave the name out or warn of it.
     package static func isUsable(_ redirectURI: String) -> Bool {
-        guard let uri = URLComponents(string: redirectURI), uri.scheme?.lowercased() == "http", let host = uri.host
+        guard redirectURI.trimmedNonEmpty == redirectURI, let uri = try? URLParts(redirectURI), uri.scheme == "http"
         else {
             return false
         }
-        return ["localhost", "127.0.0.1", "::1", "[::1]"].contains(host.lowercased())
+        return ["localhost", "127.0.0.1", "::1"].contains(uri.host)
     }
 
     /// Advice for a redirect URI that the identity provider refuses, which it reports on its page only, not to the app.
