@@ -139,6 +139,30 @@ internal import TokenModel
         #expect(cache.partition(.standard).accounts.isEmpty)
     }
 
+    /// The accounts of Microsoft's hosts have no other issuers.
+    @Test(arguments: ["login.windows.net", "contoso.b2clogin.com", "contoso.ciamlogin.com"], ["", "//t/b2c_1_in"])
+    func believesNoFileAboutAnIssuerAtMicrosoftsHosts(environment: String, path: String) throws {
+        var cache = CredentialCache()
+        let plan = try cache.merge(Self.file(environment, issuer: environment + path), .msalJSON)
+        #expect(plan.report.counts == [1, 1, 1, 1])
+        #expect(cache.partition(.standard).accountKeys.allSatisfy { $0.issuer == Issuer(ofEnvironment: environment) })
+    }
+
+    /// No list shows what is kept of an account that is not imported, so that a sign-out has to remove it by its identifier.
+    @Test func removesWhatIsKeptOfAnAccountThatIsNotImported() throws {
+        for (user, extent, count) in [
+            ("bob", RemoveAccount.Extent.account, 4), ("alice", .app, 0), ("alice", .account, 0),
+        ] {
+            var cache = CredentialCache()
+            try cache.merge(Self.file(Self.unknown), .msalJSON)
+            #expect(cache.partition(.standard).opaqueRecords.count == 4)
+            let request = try RemoveAccount(
+                clientID: #require(CacheBuilder.app), account: CacheBuilder.account(user), extent: extent)
+            cache.apply(cache.changes(removing: request), in: .standard)
+            #expect(cache.partition(.standard).opaqueRecords.count == count, "\(user) \(extent)")
+        }
+    }
+
     private static func file(_ environment: String, issuer: String? = nil) -> [UInt8] {
         let idToken = CacheBuilder.idToken("alice", tenant: CacheBuilder.tenant, version: .v2)
         let mark = issuer.map { #", "sso_agent_issuer": "\#($0)""# } ?? ""

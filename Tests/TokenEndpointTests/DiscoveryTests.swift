@@ -123,6 +123,19 @@ internal import TokenModel
         #expect(endpoints.issuer?.admits(nil) ?? true)
     }
 
+    /// Up to 256 documents are kept, of providers that apps choose.
+    @Test(arguments: ["https://fs.contoso.com/adfs", "https://contoso.b2clogin.com/contoso.com/p"])
+    func refusesAnIssuerThatIsTooLong(url: String) throws {
+        for (length, isValid) in [(ValueLimits.text, true), (ValueLimits.text + 1, false)] {
+            let issuer = String(repeating: "x", count: length)
+            let document =
+                #"{"token_endpoint":"https://x/t","authorization_endpoint":"https://x/a","issuer":"\#(issuer)"}"#
+            let response = HTTPResponse(endpoint: "x", status: 200, body: Secret(document))
+            let endpoints = try? Endpoints(response, of: Authority(url), version: .v2)
+            #expect((endpoints != nil) == isValid)
+        }
+    }
+
     /// A policy's setting may change while the agent runs.
     @Test func readsTheDocumentAgainAfterAnIDTokenOfAnotherIssuer() async throws {
         let documents = Mutex(["https://x/1", "https://x/2", "https://x/3"])

@@ -88,7 +88,7 @@ struct UnifiedIssuers {
 extension UnifiedItem {
     /// The issuer that the agent wrote into its own export, if it can be one at this host.
     func agentIssuer(at environment: String) -> Issuer? {
-        guard let issuer = text(.agentIssuer).map({ Issuer($0) }),
+        guard !CloudDirectory.isMicrosofts(environment), let issuer = text(.agentIssuer).map({ Issuer($0) }),
             issuer == Issuer(environment) || issuer.isAtCustomDomain(environment)
         else { return nil }
         return issuer

@@ -122,7 +122,12 @@ package struct Endpoints: Sendable, Equatable {
         _ document: JSONTree, of authority: Authority, _ response: HTTPResponse
     ) throws(TokenError) -> Issuer? {
         if authority.kind == .adfs || authority.kind == .b2c {
-            return document.text("issuer").map { Issuer($0, isNamedInResponses: false) }
+            guard let issuer = document.text("issuer") else { return nil }
+            // Documents are kept, so that what is kept of them is limited.
+            guard issuer.utf8.count <= ValueLimits.text else {
+                throw response.invalid("names an issuer that is too long")
+            }
+            return Issuer(issuer, isNamedInResponses: false)
         }
         guard authority.kind == .openID else { return nil }
         guard let issuer = document.text("issuer"), authority.isIssuer(issuer) else {
