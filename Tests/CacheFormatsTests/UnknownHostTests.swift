@@ -108,8 +108,7 @@ internal import TokenModel
             ("https://login.contoso.com/contoso.onmicrosoft.com/B2C_1_in", .b2c, "alice-b2c_1_in"),
             ("https://login.contoso.com/tfp/contoso.onmicrosoft.com/B2C_1_in", .b2c, "alice-b2c_1_in"),
             ("https://login.contoso.com/contoso.onmicrosoft.com", .ciam, "alice"),
-            ("https://login.contoso.com", .ciam, "alice"),
-            ("https://localhost:8443/t/b2c_1_in", .b2c, "alice-b2c_1_in"),
+            ("https://login.contoso.com", .ciam, "alice"), ("https://localhost:8443/t", .entra, "alice"),
             ("https://login.contoso.example/common", .entra, "alice"),
             ("https://login.contoso.example:8443/common", .entra, "alice"),
         ] as [(String, Authority.Kind, String)])
@@ -128,6 +127,20 @@ internal import TokenModel
         #expect(copy.decide(parameters, account, force: true, now: builder.now).candidates == original.candidates)
         #expect(try copy.export(.msalJSON, of: .standard, now: builder.now) == exported)
         #expect(copy.partition(.standard).accountKeys == builder.cache.partition(.standard).accountKeys)
+    }
+
+    /// On this machine a port is one program's: the path of a policy is not needed to find what a library has cached.
+    @Test(arguments: ["127.0.0.1:8443", "localhost"]) func findsImportedTokensOfB2COnThisMachine(
+        environment: String
+    ) throws {
+        var cache = CredentialCache()
+        let home = "00000000-0000-4000-8000-00000000000b-b2c_1_in.\(CacheBuilder.tenant)"
+        try cache.merge(Self.file(environment, home: home), .msalJSON)
+        let reference = AccountReference(homeAccountID: HomeAccountID(home))
+        for (policy, token) in [("B2C_1_in", "at-1"), ("b2c_1_edit", nil)] {
+            let authority = "https://\(environment)/tfp/contoso.onmicrosoft.com/\(policy)"
+            #expect(try cache.decide(Self.parameters(authority, .b2c), reference).token == token)
+        }
     }
 
     /// An issuer of another host would be another host's account.
@@ -163,7 +176,7 @@ internal import TokenModel
         }
     }
 
-    private static func file(_ environment: String, issuer: String? = nil) -> [UInt8] {
+    private static func file(_ environment: String, home: String = home, issuer: String? = nil) -> [UInt8] {
         let idToken = CacheBuilder.idToken("alice", tenant: CacheBuilder.tenant, version: .v2)
         let mark = issuer.map { #", "sso_agent_issuer": "\#($0)""# } ?? ""
         let base =

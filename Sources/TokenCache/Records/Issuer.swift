@@ -51,10 +51,11 @@ package struct Issuer: Sendable, Hashable {
 }
 
 extension Authority {
-    /// Whether this is B2C or External ID at a domain of the organisation, where other paths may be anybody's.
+    /// Whether this is B2C or External ID at a domain of the organisation, where other paths may be anybody's. On this machine, a port
+    /// is one program's.
     package var isAtCustomDomain: Bool {
         switch kind {
-        case .b2c, .ciam: !CloudDirectory.isMicrosofts(environment)
+        case .b2c, .ciam: !CloudDirectory.isMicrosofts(environment) && !isLoopback
         case .entra, .adfs, .openID: false
         }
     }
