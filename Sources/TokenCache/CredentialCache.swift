@@ -82,7 +82,14 @@ package struct CredentialCache: Sendable, Equatable {
         let key = AccountKey(issuer: clouds.issuer(of: authority), identity: identity)
         guard key.issuer != .microsoft, !partition.contains(key) else { return key }
         return clouds.otherIssuers(of: authority).lazy.map { AccountKey(issuer: $0, identity: identity) }
-            .first { partition.contains($0) } ?? key
+            .first { partition.contains($0) && mayBelong($0, to: authority, in: partition) } ?? key
+    }
+
+    /// Whether an account that was saved under another issuer may be the authority's. The host of a custom domain does not tell: its
+    /// accounts of an earlier version are those of the only authority that apps have used there.
+    private func mayBelong(_ account: AccountKey, to authority: Authority, in partition: Partition) -> Bool {
+        guard authority.isAtCustomDomain, !account.issuer.isAtCustomDomain else { return true }
+        return partition[account].belongsOnly(to: authority, clouds)
     }
 
     /// Whether an account belongs to an authority.

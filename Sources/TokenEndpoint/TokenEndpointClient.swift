@@ -28,7 +28,8 @@ package final class TokenEndpointClient: Sendable {
 
     /// Redeems a grant for tokens (RFC 6749 sections 4.1.3 and 6, RFC 8628 section 3.4).
     ///
-    /// The grant is not sent again once it may have reached the token endpoint, whatever the response.
+    /// The grant is not sent again once it may have reached the token endpoint, whatever the response. If the response is not
+    /// valid, the discovery document is read again for the next request: the issuer that it named may have changed.
     /// - Parameter delivery: tells afterwards whether the grant may have reached the token endpoint.
     /// - Throws: `interactionRequired` (-51115), without sending the request, if the token endpoint is not among
     ///   `allowedEndpoints`; the code of the OAuth error; `unhandledHTTPResponse` (-51500) for a status other than
@@ -42,15 +43,22 @@ package final class TokenEndpointClient: Sendable {
                 of: request.authority, version: request.version, correlationID: request.correlationID)
             let endpoint = try request.requireAllowedEndpoint(endpoints.token)
             let now = now
-            return try await transport.send(
-                HTTPRequest(
-                    url: endpoints.token, form: form, correlationID: request.correlationID,
-                    delivery: delivery ?? DeliveryTracker())
-            ) { (response) throws(TokenError) in
-                var tokens = try IssuedTokens(
-                    response, to: request, issuer: endpoints.issuer?.identifier, now: now())
-                tokens.endpoint = endpoint
-                return tokens
+            do throws(TokenError) {
+                return try await transport.send(
+                    HTTPRequest(
+                        url: endpoints.token, form: form, correlationID: request.correlationID,
+                        delivery: delivery ?? DeliveryTracker())
+                ) { (response) throws(TokenError) in
+                    var tokens = try IssuedTokens(
+                        response, to: request, issuer: endpoints.issuer?.identifier, now: now())
+                    tokens.endpoint = endpoint
+                    return tokens
+                }
+            } catch {
+                if error.code == .serverInvalidResponse, endpoints.issuer != nil {
+                    forget(endpoints, of: DiscoveryKey(authority: request.authority, version: request.version))
+                }
+                throw error
             }
         }
     }

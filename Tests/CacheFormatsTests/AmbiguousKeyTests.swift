@@ -35,7 +35,7 @@ internal import TokenModel
             var cache = CredentialCache()
             try cache.merge(Self.file(home, environment, "app-1"), .msalJSON)
             #expect(cache.records().count == 3)
-            #expect(cache.records().allSatisfy { $0.content.key.hasPrefix("@\(environment) ") })
+            #expect(cache.records().allSatisfy { $0.content.key.hasPrefix("@\(environment)/adfs ") })
         }
     }
 
@@ -63,12 +63,13 @@ internal import TokenModel
         }
     }
 
-    /// An account and a refresh token.
+    /// An account and a refresh token, of an AD FS unless the host is Microsoft's.
     private static func file(_ home: String, _ environment: String, _ client: String) -> [UInt8] {
         let base = #""home_account_id": "\#(home)", "environment": "\#(environment)", "client_id": "\#(client)""#
+        let type = CloudDirectory.isMicrosofts(environment) ? "MSSTS" : "ADFS"
         let file = """
             {"RefreshToken": {"1": {\(base), "credential_type": "RefreshToken", "secret": "rt-\(home)"}},
-             "Account": {"2": {\(base), "realm": "r", "username": "eve@contoso.com", "authority_type": "MSSTS"}}}
+             "Account": {"2": {\(base), "realm": "r", "username": "eve@contoso.com", "authority_type": "\(type)"}}}
             """
         return Array(file.utf8)
     }

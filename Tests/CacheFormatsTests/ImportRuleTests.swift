@@ -91,7 +91,7 @@ internal import TokenModel
     @Test func choosesOneOfManyRefreshTokensOfOneSecond() throws {
         let entries = (0..<20).map { number in
             """
-            "\(number)": {"home_account_id": "u.t", "environment": "e", "client_id": "c", "secret": "rt-\(number)",
+            "\(number)": {"home_account_id": "u.t", "environment": "sts.windows.net", "client_id": "c", "secret": "rt-\(number)",
               "target": "s\(number)", "last_modification_time": "100"}
             """
         }
@@ -129,11 +129,11 @@ internal import TokenModel
         var cache = CredentialCache()
         let json = """
             {"RefreshToken": {
-              "1": {"home_account_id": "u.t", "environment": "e", "client_id": "c", "secret": "old", "target": "a",
+              "1": {"home_account_id": "u.t", "environment": "sts.windows.net", "client_id": "c", "secret": "old", "target": "a",
                     "last_modification_time": "100"},
-              "2": {"home_account_id": "u.t", "environment": "e", "client_id": "c", "secret": "new", "target": "b",
+              "2": {"home_account_id": "u.t", "environment": "sts.windows.net", "client_id": "c", "secret": "new", "target": "b",
                     "last_modification_time": "300"},
-              "3": {"home_account_id": "u.t", "environment": "e", "client_id": "c", "secret": "mid", "target": "c",
+              "3": {"home_account_id": "u.t", "environment": "sts.windows.net", "client_id": "c", "secret": "mid", "target": "c",
                     "last_modification_time": "200"}}}
             """
         let plan = try cache.merge(Array(json.utf8), .msalJSON)
@@ -247,12 +247,12 @@ internal import TokenModel
         let long = String(repeating: "x", count: 1025)
         let file = """
             {"RefreshToken": {
-              "1": {"home_account_id": "\(long).t", "environment": "e", "client_id": "c", "secret": "rt-1"},
-              "2": {"home_account_id": "u\\u0000.t", "environment": "e", "client_id": "c", "secret": "rt-2"},
-              "3": {"home_account_id": "u.t", "environment": "\(long)", "client_id": "c", "secret": "rt-3"},
-              "4": {"home_account_id": "u.t", "environment": "e", "client_id": "\(long)", "secret": "rt-4"},
-              "5": {"home_account_id": "u.t", "environment": "e", "client_id": "c", "secret": "rt\\u0000"},
-              "6": {"home_account_id": "u.t", "environment": "e", "client_id": "c", "secret": "rt-6"}}}
+              "1": {"home_account_id": "\(long).t", "environment": "sts.windows.net", "client_id": "c", "secret": "rt-1"},
+              "2": {"home_account_id": "u\\u0000.t", "environment": "sts.windows.net", "client_id": "c", "secret": "rt-2"},
+              "3": {"home_account_id": "u.t", "environment": "\(long).b2clogin.com", "client_id": "c", "secret": "rt-3"},
+              "4": {"home_account_id": "u.t", "environment": "sts.windows.net", "client_id": "\(long)", "secret": "rt-4"},
+              "5": {"home_account_id": "u.t", "environment": "sts.windows.net", "client_id": "c", "secret": "rt\\u0000"},
+              "6": {"home_account_id": "u.t", "environment": "sts.windows.net", "client_id": "c", "secret": "rt-6"}}}
             """
         let report = try cache.merge(Array(file.utf8), .msalJSON).report
         #expect(report.refreshTokens == 1)
@@ -265,7 +265,7 @@ internal import TokenModel
     private static func refreshToken(_ secret: String, _ time: Int64?) -> [UInt8] {
         let time = time.map { #", "last_modification_time": "\#($0)""# } ?? ""
         let json = """
-            {"RefreshToken": {"1": {"home_account_id": "u.t", "environment": "e", "client_id": "c",
+            {"RefreshToken": {"1": {"home_account_id": "u.t", "environment": "sts.windows.net", "client_id": "c",
               "secret": "\(secret)"\(time)}}}
             """
         return Array(json.utf8)
@@ -273,7 +273,7 @@ internal import TokenModel
 
     private static func accessToken(_ secret: String, _ target: String, _ time: Int) -> [UInt8] {
         let token = """
-            {"AccessToken": {"1": {"home_account_id": "u.t", "environment": "e", "client_id": "c", "realm": "t",
+            {"AccessToken": {"1": {"home_account_id": "u.t", "environment": "sts.windows.net", "client_id": "c", "realm": "t",
               "credential_type": "AccessToken", "secret": "\(secret)", "target": "\(target)", "cached_at": "\(time)",
               "expires_on": "9999999999"}}}
             """

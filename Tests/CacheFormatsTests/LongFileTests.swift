@@ -46,9 +46,9 @@ internal import TokenModel
     @Test func skipsAnEntryThatIsTooLong() throws {
         let long = String(repeating: "\"é\",", count: 850_000)
         let file = """
-            {"Unknown": [\(long)1], "Account": {"1": {"home_account_id": "u.t", "environment": "e", "realm": "t",
+            {"Unknown": [\(long)1], "Account": {"1": {"home_account_id": "u.t", "environment": "sts.windows.net", "realm": "t",
                "username": "u", "authority_type": "MSSTS", "extra": [\(long)1]},
-              "2": {"home_account_id": "v.t", "environment": "e", "realm": "t", "username": "v"}}}
+              "2": {"home_account_id": "v.t", "environment": "sts.windows.net", "realm": "t", "username": "v"}}}
             """
         var cache = CredentialCache()
         let report = try cache.merge(Array(file.utf8), .msalJSON).report
@@ -59,7 +59,7 @@ internal import TokenModel
     /// Of entries and sections with one name the last is read.
     @Test func readsTheLastOfSeveralSectionsOfOneName() throws {
         func account(_ name: String) -> String {
-            #"{"home_account_id": "\#(name).t", "environment": "e", "realm": "t", "username": "\#(name)"}"#
+            #"{"home_account_id": "\#(name).t", "environment": "sts.windows.net", "realm": "t", "username": "\#(name)"}"#
         }
         for (file, names) in [
             (

@@ -106,19 +106,19 @@ internal import TokenModel
         var cache = CredentialCache()
         let json = """
             {"AccessToken": {
-              "a": {"home_account_id": "u.t", "environment": "e", "client_id": "c", "secret": "x", "realm": "t",
+              "a": {"home_account_id": "u.t", "environment": "login.windows.net", "client_id": "c", "secret": "x", "realm": "t",
                     "target": "s", "credential_type": "AccessToken", "cached_at": "1", "expires_on": "2"},
-              "b": {"home_account_id": null, "environment": "e", "client_id": "c", "secret": "x", "realm": "t",
+              "b": {"home_account_id": null, "environment": "login.windows.net", "client_id": "c", "secret": "x", "realm": "t",
                     "target": "s", "credential_type": "AccessToken", "cached_at": "1", "expires_on": "9999999999"},
-              "c": {"home_account_id": "u.t", "environment": "e", "client_id": "c", "secret": "x", "realm": "t",
+              "c": {"home_account_id": "u.t", "environment": "login.windows.net", "client_id": "c", "secret": "x", "realm": "t",
                     "target": "s", "credential_type": "AccessToken_With_AuthScheme", "token_type": "pop",
                     "cached_at": "1", "expires_on": "9999999999"},
-              "d": {"home_account_id": "u.t", "environment": "e", "client_id": "c", "secret": "x", "realm": "t",
+              "d": {"home_account_id": "u.t", "environment": "login.windows.net", "client_id": "c", "secret": "x", "realm": "t",
                     "target": "s", "credential_type": "AccessToken", "cached_at": "9999999998",
                     "expires_on": "9999999999"}},
              "RefreshToken": {
-              "e": {"home_account_id": "u.t", "environment": "e", "client_id": "c", "secret": "<tombstone>"},
-              "f": {"home_account_id": "u.t", "environment": "e", "client_id": "c"}}}
+              "e": {"home_account_id": "u.t", "environment": "login.windows.net", "client_id": "c", "secret": "<tombstone>"},
+              "f": {"home_account_id": "u.t", "environment": "login.windows.net", "client_id": "c"}}}
             """
         let plan = try cache.merge(Array(json.utf8), .msalJSON)
         #expect(plan.report.counts == [0, 0, 0, 0])

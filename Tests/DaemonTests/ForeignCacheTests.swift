@@ -78,7 +78,7 @@ internal import Testing
         try await Python.prepare()
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
-            let (file, exported, host) = (f.folder.file("in.json"), f.folder.file("out.json"), "login.example.com")
+            let (file, exported, host) = (f.folder.file("in.json"), f.folder.file("out.json"), "login.windows.net")
             let users = ["alice@contoso.example", "bob@fabrikam.example"]
             _ = try await library.run("msal_cache.py", ["add", host, file] + users, in: f)
             let taken = try await json(f, ["import", "--format", "msal-json", file])

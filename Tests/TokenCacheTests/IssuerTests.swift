@@ -30,6 +30,116 @@ internal import TokenStore
         #expect(accounts.allSatisfy { $0.homeAccountID == Self.victim.homeAccountID })
     }
 
+    /// Other paths of an organisation's domain may be another tenant's, another policy's, or anybody's.
+    @Test(
+        arguments: [
+            ("contoso.onmicrosoft.com/b2c_1_in", .b2c, "fabrikam.onmicrosoft.com/b2c_1_in", .b2c),
+            ("contoso.onmicrosoft.com/b2c_1_in", .b2c, "contoso.onmicrosoft.com/b2c_1_edit", .b2c),
+            ("tfp/contoso.onmicrosoft.com/b2c_1_in", .b2c, "~mallory/b2c_1_in", .b2c),
+            ("contoso.onmicrosoft.com", .ciam, "fabrikam.onmicrosoft.com", .ciam),
+            ("contoso.onmicrosoft.com", .ciam, "\(CacheBuilder.tenant)", .ciam), ("", .ciam, "~mallory", .ciam),
+            ("contoso.onmicrosoft.com/b2c_1_in", .b2c, "~mallory", .entra),
+            ("contoso.onmicrosoft.com/b2c_1_in", .b2c, "~mallory", .openID), ("", .ciam, "", .openID),
+        ] as [(String, Authority.Kind, String, Authority.Kind)])
+    func keepsAccountsOfACustomDomainApart(
+        path: String, kind: Authority.Kind, other: String, otherKind: Authority.Kind
+    ) throws {
+        let own = try Self.parameters("https://login.contoso.com/\(path)", kind)
+        let hostile = try Self.parameters("https://login.contoso.com/\(other)", otherKind)
+        let references = [Self.victim, AccountReference(username: "alice@contoso.com"), AccountReference()]
+        // Whichever of them signs in first.
+        for isFirst in [true, false] {
+            var builder = CacheBuilder()
+            if isFirst { try builder.signIn("alice", own) }
+            try builder.save(Self.hostileTokens, from: .signIn, hostile)
+            for reference in references where !isFirst { #expect(builder.decide(own, reference).needsInteraction) }
+            if !isFirst { try builder.signIn("alice", own) }
+            for reference in references {
+                #expect(builder.decide(own, reference).token == "at-alice-User.Read")
+                #expect(builder.decide(own, reference, force: true).candidates == ["rt-alice-app-1"])
+                #expect(builder.decide(hostile, reference).token == "at-evil")
+                #expect(builder.decide(hostile, reference, force: true).candidates == ["rt-evil"])
+            }
+        }
+    }
+
+    /// Names of the path in another case are one authority: neither tenants nor policies differ by case.
+    @Test func findsAnAccountOfACustomDomainByItsPathInAnyCase() throws {
+        var builder = CacheBuilder()
+        let url = "https://login.contoso.com/contoso.onmicrosoft.com/B2C_1_In"
+        let account = try builder.signIn("alice", Self.parameters(url, .b2c)).account.reference
+        #expect(try builder.decide(Self.parameters(url.lowercased(), .b2c), account).token == "at-alice-User.Read")
+    }
+
+    /// The result names the authority of the request, by which the account is found, and not the tenant that the response names.
+    @Test(
+        arguments: [
+            ("contoso.onmicrosoft.com/b2c_1_in", .b2c), ("tfp/contoso.onmicrosoft.com/b2c_1_in", .b2c),
+            ("contoso.onmicrosoft.com", .ciam), ("", .ciam),
+        ] as [(String, Authority.Kind)])
+    func namesTheAuthorityOfTheRequestAtACustomDomain(path: String, kind: Authority.Kind) throws {
+        var builder = CacheBuilder()
+        let parameters = try Self.parameters("https://login.contoso.com/\(path)", kind)
+        let first = try builder.signIn("alice", parameters)
+        #expect(first.authority == parameters.authority.url)
+        guard case .use(let cached, _) = builder.decide(parameters, first.account.reference) else {
+            Issue.record("no token in the cache")
+            return
+        }
+        #expect(cached.authority == first.authority)
+        guard case .redeem(let plan) = builder.decide(parameters, first.account.reference, force: true) else {
+            Issue.record("no refresh token")
+            return
+        }
+        #expect(plan.authority == parameters.authority)
+    }
+
+    /// Earlier versions kept the accounts of a custom domain under its host.
+    @Test(
+        arguments: [
+            (["contoso.onmicrosoft.com"], "contoso.onmicrosoft.com", true),
+            (["contoso.onmicrosoft.com"], "Contoso.onmicrosoft.com", true),
+            (["contoso.onmicrosoft.com"], "~mallory", false), (["contoso.onmicrosoft.com"], "", false),
+            (["contoso.onmicrosoft.com", "~mallory"], "contoso.onmicrosoft.com", false),
+            (["contoso.onmicrosoft.com", "~mallory"], "~mallory", false), ([], "contoso.onmicrosoft.com", false),
+        ])
+    func findsAnAccountOfAnEarlierVersionAtItsOnlyAuthority(used: [String], path: String, isFound: Bool) throws {
+        var builder = CacheBuilder()
+        let domain = "https://login.contoso.com"
+        let parameters = try Self.parameters("\(domain)/\(path)", .ciam)
+        try builder.signIn("alice", Self.parameters("\(domain)/contoso.onmicrosoft.com", .ciam))
+        let earlier = try AccountKey(
+            issuer: Issuer("login.contoso.com"), identity: .home(#require(Self.victim.homeAccountID)))
+        var cache = CredentialCache()
+        for record in builder.cache.partition(.standard).records {
+            var record = record.assigned(to: earlier)
+            if case .accountMetadata(var metadata) = record {
+                let tenant = "\(domain)/\(CacheBuilder.tenant)"
+                metadata.authorityMap = Dictionary(uniqueKeysWithValues: used.map { ("\(domain)/\($0)", tenant) })
+                record = .accountMetadata(metadata)
+            }
+            cache.load(record, in: .standard)
+        }
+        builder.cache = cache
+        for reference in [Self.victim, AccountReference(username: "alice@contoso.com"), AccountReference()] {
+            let token = builder.decide(parameters, reference).token
+            #expect(token == (isFound ? "at-alice-User.Read" : nil))
+            let candidates = builder.decide(parameters, reference, force: true).candidates
+            #expect(candidates == (isFound ? ["rt-alice-app-1"] : nil))
+        }
+        // A sign-in continues the account if it is certain whose it is, and has one of its own otherwise.
+        try builder.signIn("alice", parameters, refreshToken: "rt-new")
+        #expect(builder.decide(parameters, Self.victim, force: true).candidates == ["rt-new"])
+        #expect(builder.cache.partition(.standard).accountKeys.count == (isFound ? 1 : 2))
+    }
+
+    @Test(arguments: ["https://contoso.b2clogin.com/t/p", "https://login.microsoftonline.com/tfp/t/p"])
+    func keepsTheKeysOfAccountsAtMicrosoftsHostsOfB2C(url: String) throws {
+        let authority = try Authority(url, kind: .b2c)
+        let issuer = CloudDirectory().issuer(of: authority)
+        #expect(issuer == (authority.environment.hasPrefix("login") ? .microsoft : Issuer("contoso.b2clogin.com")))
+    }
+
     @Test func ignoresClientInfoOfAnOpenIDProvider() throws {
         var builder = CacheBuilder()
         var tokens = Self.hostileTokens

@@ -86,12 +86,13 @@ internal import TokenModel
         #expect(token.binding?.endpoints(of: token.account).allSatisfy { $0.hasSuffix("/oauth2/v2.0/token") } == true)
     }
 
-    /// A request after the sign-in names the tenant by its ID.
+    /// Earlier versions named the tenant by its ID after the sign-in, and discovery documents may do so.
     @Test(
         arguments: [
             (.b2c, "d.contoso.com/tfp/contoso/p/oauth2/v2.0/token", "d.contoso.com/tfp/tid/p/oauth2/v2.0/token"),
             (.b2c, "d.contoso.com/contoso/p/oauth2/v2.0/token", "d.contoso.com/tid/p/oauth2/v2.0/token"),
             (.ciam, "d.contoso.com/contoso/oauth2/v2.0/token", "d.contoso.com/tid/oauth2/v2.0/token"),
+            (.ciam, "d.contoso.com/oauth2/v2.0/token", nil),
             (.ciam, "contoso.ciamlogin.com", nil), (.adfs, "fs.contoso.com", nil), (.openID, "id.contoso.com", nil),
         ] as [(Authority.Kind, String, String?)])
     func allowsTheEndpointOfTheTenantsIDToo(kind: Authority.Kind, endpoint: String, other: String?) throws {
@@ -169,11 +170,14 @@ internal import TokenModel
 
     @Test func completesNoBindingOfAnAppWithTwoAuthoritiesAtTheHost() throws {
         var builder = CacheBuilder()
-        for path in ["contoso", "~mallory"] {
-            try builder.signIn("alice", Self.parameters("https://login.contoso.com/\(path)", .ciam))
-        }
+        try builder.signIn("alice", Self.parameters("https://login.contoso.com/contoso", .ciam))
         let token = try Self.withoutPath(#require(builder.refreshTokens.first))
         var credentials = builder.cache.partition(.standard)[token.account]
+        for (app, metadata) in credentials.metadata {
+            var metadata = metadata
+            metadata.authorityMap["https://login.contoso.com/~mallory"] = "https://login.contoso.com/t"
+            credentials.metadata[app] = metadata
+        }
         #expect(credentials.derivedBinding(of: token, builder.cache.clouds) == nil)
         credentials.metadata = [:]
         #expect(credentials.derivedBinding(of: token, builder.cache.clouds) == nil)
@@ -199,19 +203,33 @@ internal import TokenModel
 
     @Test(arguments: [
         ("https://login.windows.net/common", Authority.Kind.entra),
-        ("https://login.contoso.example/common", .entra),
-        ("https://contoso.b2clogin.com/contoso/b2c_1_x", .b2c),
-        ("https://contoso.ciamlogin.com/contoso", .ciam),
+        ("https://login.contoso.example/common", .entra), ("https://localhost/common", .entra),
+        ("https://contoso.b2clogin.com/contoso/b2c_1_x", .b2c), ("https://login.contoso.com/contoso/b2c_1_x", .b2c),
+        ("https://contoso.ciamlogin.com/contoso", .ciam), ("https://login.contoso.com/contoso", .ciam),
         ("https://fs.contoso.example/adfs", .adfs),
         ("https://id.example/realms/a", .openID),
         ("https://id.example", .openID),
     ])
     func derivesTheBindingThatASignInWouldGive(url: String, kind: Authority.Kind) throws {
         var builder = CacheBuilder()
-        try builder.signIn("alice", Self.parameters(url, kind))
+        let cloud = CloudDirectory.Cloud(
+            aliases: ["login.contoso.example"], preferredNetwork: "login.contoso.example",
+            preferredCache: "login.contoso.example")
+        _ = builder.cache.clouds.learn([cloud], about: "login.contoso.example")
+        // The policy of a B2C account is in its identifier.
+        try builder.signIn(kind == .b2c ? "alice-b2c_1_x" : "alice", Self.parameters(url, kind))
         let token = try #require(builder.refreshTokens.first)
         let credentials = builder.cache.partition(.standard)[token.account]
         #expect(credentials.derivedBinding(of: token, builder.cache.clouds) == token.binding)
+    }
+
+    /// Microsoft's libraries save accounts of any provider with Entra's type, whose tokens may go to every path of the host.
+    @Test func derivesNoBindingToEntraAtAHostThatIsNotKnown() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", Self.parameters("https://id.contoso.example/common", .entra))
+        let token = try #require(builder.refreshTokens.first)
+        let credentials = builder.cache.partition(.standard)[token.account]
+        #expect(credentials.derivedBinding(of: token, builder.cache.clouds) == nil)
     }
 
     @Test func derivesNoBindingFromAnAccountOfTwoKinds() throws {

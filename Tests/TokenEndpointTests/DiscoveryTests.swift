@@ -1,4 +1,5 @@
 internal import NIOHTTP1
+internal import Synchronization
 internal import TestSupport
 internal import Testing
 internal import TokenModel
@@ -108,6 +109,58 @@ internal import TokenModel
         #expect(endpoints.issuer?.identifier == issuer)
         // AD FS sends no `iss` with its authorization responses.
         #expect(endpoints.issuer?.admits(nil) ?? true)
+    }
+
+    @Test(arguments: ["https://contoso.b2clogin.com/t-1/v2.0/", "https://d.contoso.com/tfp/t-1/p/v2.0/", nil])
+    func readsTheIssuerOfAB2CPolicy(issuer: String?) throws {
+        let named = issuer.map { #","issuer":"\#($0)""# } ?? ""
+        let document = #"{"token_endpoint":"https://x/t","authorization_endpoint":"https://x/a"\#(named)}"#
+        let response = HTTPResponse(endpoint: "x", status: 200, body: Secret(document))
+        let endpoints = try Endpoints(
+            response, of: Authority("https://contoso.b2clogin.com/contoso.com/p"), version: .v2)
+        #expect(endpoints.issuer?.identifier == issuer)
+        // B2C sends no `iss` with its authorization responses.
+        #expect(endpoints.issuer?.admits(nil) ?? true)
+    }
+
+    /// Up to 256 documents are kept, of providers that apps choose.
+    @Test(arguments: ["https://fs.contoso.com/adfs", "https://contoso.b2clogin.com/contoso.com/p"])
+    func refusesAnIssuerThatIsTooLong(url: String) throws {
+        for (length, isValid) in [(ValueLimits.text, true), (ValueLimits.text + 1, false)] {
+            let issuer = String(repeating: "x", count: length)
+            let document =
+                #"{"token_endpoint":"https://x/t","authorization_endpoint":"https://x/a","issuer":"\#(issuer)"}"#
+            let response = HTTPResponse(endpoint: "x", status: 200, body: Secret(document))
+            let endpoints = try? Endpoints(response, of: Authority(url), version: .v2)
+            #expect((endpoints != nil) == isValid)
+        }
+    }
+
+    /// A policy's setting may change while the agent runs.
+    @Test func readsTheDocumentAgainAfterAnIDTokenOfAnotherIssuer() async throws {
+        let documents = Mutex(["https://x/1", "https://x/2", "https://x/3"])
+        // {"iss":"https://x/2","aud":"app-1","exp":2000000000}
+        let idToken = "e30.eyJpc3MiOiJodHRwczovL3gvMiIsImF1ZCI6ImFwcC0xIiwiZXhwIjoyMDAwMDAwMDAwfQ."
+        try await EndpointFixture.with(
+            path: "/tfp/t/p", kind: .b2c,
+            { request in
+                let base = "http://\(request.headers.first(name: "Host") ?? "")"
+                guard request.path.contains("well-known") else {
+                    return .json(#"{"access_token":"at","token_type":"Bearer","id_token":"\#(idToken)"}"#)
+                }
+                let issuer = documents.withLock { $0.removeFirst() }
+                return .json(
+                    #"{"issuer":"\#(issuer)","token_endpoint":"\#(base)/token","#
+                        + #""authorization_endpoint":"\#(base)/a"}"#)
+            }
+        ) { fixture in
+            let request = try TokenRequest.sample(fixture.authority)
+            let error = await failure { try await fixture.endpoint.redeem(request) }
+            #expect(error?.code == .serverInvalidResponse)
+            #expect(try await fixture.endpoint.redeem(request).accessToken == Secret("at"))
+            #expect(try await fixture.endpoint.redeem(request).accessToken == Secret("at"))
+            #expect(documents.withLock { $0 } == ["https://x/3"])
+        }
     }
 
     /// Windows Server 2012 R2 has no discovery document.

@@ -156,10 +156,37 @@ internal import TokenModel
         #expect(isValid || defect == "of another issuer")
     }
 
+    /// B2C's issuer has the tenant's ID, or that and the policy, as the policy's settings say; its discovery document has the same.
+    /// Without a document, the tenant has to agree, if the token names one.
+    @Test(
+        arguments: [
+            (b2cIssuer, b2cIssuer, nil, true), (b2cPolicyIssuer, b2cPolicyIssuer, nil, true),
+            (b2cIssuer, b2cPolicyIssuer, nil, false), (b2cPolicyIssuer, b2cIssuer, nil, false),
+            (b2cIssuer, "https://contoso.b2clogin.com/t-1/v2.0", nil, false),
+            (b2cIssuer, "https://contoso.b2clogin.com/t-2/v2.0/", nil, false),
+            (b2cIssuer, "https://evil.example/t-1/v2.0/", "t-1", false), (b2cIssuer, nil, nil, false),
+            (nil, b2cIssuer, nil, true), (nil, b2cPolicyIssuer, "T-1", true), (nil, nil, nil, true),
+            (nil, b2cIssuer, "t-2", false),
+        ] as [(String?, String?, String?, Bool)])
+    func comparesTheIssuerOfB2CWithThatOfTheDocument(
+        document: String?, named: String?, tenant: String?, isValid: Bool
+    ) throws {
+        var claims = ["iss": named.map { "\"\($0)\"" } ?? ""]
+        claims["tid"] = tenant.map { "\"\($0)\"" }
+        let policy = try Authority("https://contoso.b2clogin.com/contoso.onmicrosoft.com/B2C_1_A")
+        let defect = try Self.defect(Self.token(claims), of: policy, issuer: document)
+        #expect((defect == nil) == isValid)
+        #expect(isValid || defect == "of another issuer")
+    }
+
+    private static let b2cIssuer = "https://contoso.b2clogin.com/t-1/v2.0/"
+    private static let b2cPolicyIssuer = "https://contoso.b2clogin.com/tfp/t-1/b2c_1_a/v2.0/"
+
     @Test(arguments: microsoft) func comparesTheTenantWithTheIssuer(url: String) throws {
         let claims = ["iss": #""https://sts.windows.net/t2/""#, "tid": #""t1""#]
         let authority = try Authority(url)
-        let namesTenants = authority.kind == .entra || authority.kind == .ciam
+        // An AD FS has no tenants.
+        let namesTenants = authority.kind != .adfs
         #expect((try Self.defect(Self.token(claims), of: authority) != nil) == namesTenants)
     }
 

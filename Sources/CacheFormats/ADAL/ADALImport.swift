@@ -62,6 +62,10 @@ extension ForeignCache {
         guard let text = entry.authority, let authority = try? Authority(text) else {
             return skip(title, "its authority is not valid")
         }
+        // ADAL calls every authority Entra's that is not an AD FS.
+        guard authority.kind != .entra || clouds.isEntras(authority.environment) else {
+            return skip(title, "\(Self.unknownHost(authority.environment)); sign in there instead")
+        }
         guard entry.resource?.trimmedNonEmpty?.contains(where: \.isWhitespace) != true else {
             return skip(title, "its resource is not valid: it has white space in it")
         }

@@ -97,8 +97,8 @@ enum MergeDecision {
         guard let new, new != UnknownFields.none else { return held }
         var fields = UnknownFields(held)
         var added = UnknownFields(new)
-        // The agent's own export has this field, and nothing else that is unknown.
-        if held == nil, added.members.allSatisfy({ $0.name == UnifiedField.agentEnvironment.rawValue }) { return nil }
+        // The agent's own export has these fields, and nothing else that is unknown.
+        if held == nil, added.members.allSatisfy({ UnifiedField.agents.contains($0.name) }) { return nil }
         if held == nil, let alias { added.addEnvironment(alias) }
         fields.add(added)
         let all = fields.json

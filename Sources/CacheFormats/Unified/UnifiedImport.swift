@@ -34,19 +34,24 @@ extension ForeignCache {
             return keep(entry, in: section, "\(reason); kept for export only")
         }
         switch section {
-        case .account: readAccount(item, entry, survey.tenants)
+        case .account: readAccount(item, entry, survey)
         case .appMetadata: readAppMetadata(item, entry)
         case .idToken, .refreshToken, .accessToken: readCredential(item, entry, section, survey)
         case .own: break
         }
     }
 
-    private mutating func readAccount(_ item: UnifiedItem, _ entry: JSONTree.Member, _ tenants: UnifiedTenants) {
+    private mutating func readAccount(_ item: UnifiedItem, _ entry: JSONTree.Member, _ survey: UnifiedSurvey) {
         guard let home = item.text(.homeAccountID).flatMap({ shared.homeAccountID($0) }),
-            let environment = item.text(.environment)
+            let environment = item.text(.environment)?.lowercased()
         else { return keep(entry, in: .account, "it does not say whose it is; kept for export only") }
-        let realm = shared(tenants.tenant(of: item) ?? Self.realm(item))
-        var record = AccountRecord(item, home, environment: shared(environment.lowercased()), realm: realm)
+        guard survey.issuers.provider(of: item, at: environment) != .unknown else {
+            return keep(entry, in: .account, Self.unknownProvider(environment))
+        }
+        let realm = shared(survey.tenants.tenant(of: item) ?? Self.realm(item))
+        var record = AccountRecord(
+            item, home, of: item.agentIssuer(at: environment), environment: shared(environment), realm: realm,
+            authorityType: survey.issuers.type(of: item, at: environment))
         record.unknownFields = shared(item.unknownFields(beyond: UnifiedItem(record)))
         let user = record.username.isEmpty ? home.text : record.username
         add(
@@ -75,8 +80,12 @@ extension ForeignCache {
         guard let environment = item.text(.environment).map({ shared($0.lowercased()) }),
             let clientID = item.text(.clientID).flatMap({ shared.clientID($0) })
         else { return keep(entry, in: section, "it does not say whose it is; kept for export only") }
-        let issuer = survey.issuers.issuer(of: home.text, at: environment, realm: item.text(.realm)?.lowercased())
-        guard issuer != .unresolved else { return skip(title(), Self.uncertainIssuer) }
+        let issuer: Issuer
+        switch survey.issuers.provider(ofCredential: item, of: home.text, at: environment) {
+        case .known(let known): issuer = known
+        case .unknown: return keep(entry, in: section, Self.unknownProvider(environment))
+        case .several: return skip(title(), Self.uncertainIssuer)
+        }
         let credential = UnifiedCredential(
             account: AccountKey(issuer: issuer, identity: .home(home)), environment: environment, clientID: clientID,
             secret: secret)
@@ -84,7 +93,7 @@ extension ForeignCache {
         let requestedRealm = requestedRealm(item, realm)
         switch section {
         case .refreshToken:
-            var token = RefreshTokenRecord(item, credential)
+            var token = RefreshTokenRecord(item, credential, clouds)
             token.unknownFields = shared(item.unknownFields(beyond: UnifiedItem(token)))
             add(.refreshToken(token), title())
         case .idToken:
@@ -116,12 +125,13 @@ extension ForeignCache {
         else { return skip("record of sso-agent", "it cannot be read") }
         // Earlier versions did not write the issuer.
         if var account = record.header.account, account.issuer == .unresolved {
-            account.issuer =
+            let provider =
                 record.header.environment.map {
-                    issuers.issuer(
+                    issuers.provider(
                         of: account.homeAccountID?.text ?? "", at: $0, realm: UnifiedItem(body).text(.realm))
-                } ?? .microsoft
-            guard account.issuer != .unresolved else { return skip("record of sso-agent", Self.uncertainIssuer) }
+                } ?? .known(.microsoft)
+            guard case .known(let issuer) = provider else { return skip("record of sso-agent", Self.uncertainIssuer) }
+            account.issuer = issuer
             record = record.assigned(to: account)
         }
         var user: DirectoryUser?
@@ -150,6 +160,15 @@ extension ForeignCache {
     }
 
     private static let uncertainIssuer = "it is not certain which identity provider issued it"
+
+    private static func unknownProvider(_ environment: String) -> String {
+        "\(unknownHost(environment)), and the file does not tell which provider is there; kept for export only"
+    }
+
+    /// The reason for skipping what names an Entra authority at a host of somebody else.
+    static func unknownHost(_ environment: String) -> String {
+        "\(UntrustedText.clean(environment, limit: 100)) is not known as a host of Entra"
+    }
 
     private mutating func keep(_ record: OpaqueRecord, _ kind: String) {
         add(.opaque(record), Self.title(kind, record.section, record.clientID))

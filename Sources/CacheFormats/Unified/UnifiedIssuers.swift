@@ -2,13 +2,29 @@ internal import TokenCache
 internal import TokenModel
 
 /// The identity providers of a cache's accounts, by its account entries: credentials do not name them.
+///
+/// MSAL's libraries give Entra's authority type to accounts of other providers too: of B2C and External ID, in some versions of AD FS,
+/// and of any OpenID provider that an app names. So an account is Entra's only at a host that is known as Entra's. An account of that
+/// type at any other host has no known provider: neither its kind nor its path is in the file.
 struct UnifiedIssuers {
     private struct Place: Hashable {
         let home: String
         let environment: String
     }
 
-    private var issuers: [Place: Set<Issuer>] = [:]
+    /// The provider of an entry.
+    enum Provider: Hashable {
+        case known(Issuer)
+        /// The file does not tell which provider it is.
+        case unknown
+        /// The account is one of several providers.
+        case several
+    }
+
+    private let clouds: CloudDirectory
+    private var providers: [Place: Set<Provider>] = [:]
+
+    init(_ clouds: CloudDirectory) { self.clouds = clouds }
 
     /// Adds an entry of the section of accounts.
     mutating func add(_ item: UnifiedItem) {
@@ -16,22 +32,65 @@ struct UnifiedIssuers {
             let environment = item.text(.environment)?.lowercased(),
             !CloudDirectory.isBuiltIn(environment)
         else { return }
-        let issuer = AccountRecord.issuer(
-            environment: environment, realm: item.text(.realm)?.lowercased() ?? Self.adfsRealm,
-            authorityType: AccountRecord.authorityType(item.text(.authorityType)))
-        issuers[Place(home: home, environment: environment), default: []].insert(issuer)
+        providers[Place(home: home, environment: environment), default: []]
+            .insert(provider(of: item, at: environment))
     }
 
-    /// The issuer of an account's credential, in lower case; `unresolved` if the account is one of several issuers.
+    /// The provider of an account entry.
+    func provider(of item: UnifiedItem, at environment: String) -> Provider {
+        if let issuer = item.agentIssuer(at: environment) { return .known(issuer) }
+        let realm = item.text(.realm)?.lowercased() ?? Self.adfsRealm
+        let type = self.type(of: item, at: environment)
+        guard type != AccountRecord.entraType || isMicrosofts(environment) else { return .unknown }
+        return .known(AccountRecord.issuer(environment: environment, realm: realm, authorityType: type))
+    }
+
+    /// The authority type of an account entry. MSAL for .NET gives Entra's to accounts of AD FS, without a realm.
+    func type(of item: UnifiedItem, at environment: String) -> String {
+        let type = AccountRecord.authorityType(item.text(.authorityType))
+        guard type == AccountRecord.entraType, !isMicrosofts(environment), item.agentIssuer(at: environment) == nil
+        else {
+            return type
+        }
+        return (item.text(.realm)?.lowercased() ?? Self.adfsRealm) == Self.adfsRealm ? AccountRecord.adfsType : type
+    }
+
+    /// The provider of an account's credential, all in lower case.
     ///
     /// Without an account entry the realm tells AD FS, which has no tenants.
-    func issuer(of home: String, at environment: String, realm: String?) -> Issuer {
-        guard !CloudDirectory.isBuiltIn(environment) else { return .microsoft }
-        let known = issuers[Place(home: home, environment: environment)] ?? []
-        if known.count > 1 { return .unresolved }
-        let type = realm == Self.adfsRealm ? AccountRecord.adfsType : AccountRecord.entraType
-        return known.first ?? AccountRecord.issuer(environment: environment, realm: "", authorityType: type)
+    func provider(ofCredential item: UnifiedItem, of home: String, at environment: String) -> Provider {
+        if let issuer = item.agentIssuer(at: environment) { return .known(issuer) }
+        return provider(of: home, at: environment, realm: item.text(.realm)?.lowercased())
+    }
+
+    /// The provider of a credential of an account.
+    func provider(of home: String, at environment: String, realm: String?) -> Provider {
+        guard !CloudDirectory.isBuiltIn(environment) else { return .known(.microsoft) }
+        let known = providers[Place(home: home, environment: environment)] ?? []
+        if known.count > 1 { return .several }
+        if let provider = known.first { return provider }
+        if realm == Self.adfsRealm {
+            return .known(
+                AccountRecord.issuer(
+                    environment: environment, realm: Self.adfsRealm, authorityType: AccountRecord.adfsType))
+        }
+        return isMicrosofts(environment) ? .known(Issuer(ofEnvironment: environment)) : .unknown
+    }
+
+    /// Whether Entra's type at this host means one of Microsoft's providers.
+    private func isMicrosofts(_ environment: String) -> Bool {
+        CloudDirectory.isMicrosofts(environment) || clouds.isEntras(environment)
     }
 
     static let adfsRealm = "adfs"
+}
+
+extension UnifiedItem {
+    /// The issuer that the agent wrote into its own export, if it can be one at this host.
+    func agentIssuer(at environment: String) -> Issuer? {
+        guard !CloudDirectory.isMicrosofts(environment), let issuer = text(.agentIssuer).map({ Issuer($0) }),
+            issuer == Issuer(environment) || issuer.isAtCustomDomain(environment)
+        else { return nil }
+        return issuer
+    }
 }

@@ -23,11 +23,15 @@ extension AccountRecord {
     ]
     fileprivate static let adalSource = "adal"
 
-    init(_ item: UnifiedItem, _ home: HomeAccountID, environment: String, realm: String) {
+    /// - Parameter issuer: the account's identity provider; nil if its type and host tell it.
+    init(
+        _ item: UnifiedItem, _ home: HomeAccountID, of issuer: Issuer?, environment: String, realm: String,
+        authorityType: String
+    ) {
         self.init(
-            homeAccountID: home.text, environment: environment, realm: realm,
+            issuer: issuer, homeAccountID: home.text, environment: environment, realm: realm,
             localAccountID: item.text(.localAccountID)?.lowercased(), username: item.text(.username) ?? "",
-            authorityType: Self.authorityType(item.text(.authorityType)),
+            authorityType: authorityType,
             source: item.text(.source) == Self.adalSource ? Self.adalSource : "msal")
         for (field, path) in Self.optionalTexts { self[keyPath: path] = item.text(field) }
     }
@@ -140,11 +144,17 @@ extension AccessTokenRecord {
 }
 
 extension RefreshTokenRecord {
-    init(_ item: UnifiedItem, _ credential: UnifiedCredential) {
+    /// A token with the agent's own issuer for the whole host is Entra's: the agent writes it for no other kind.
+    init(_ item: UnifiedItem, _ credential: UnifiedCredential, _ clouds: CloudDirectory) {
         self.init(
             account: credential.account, environment: credential.environment, clientID: credential.clientID,
             familyID: item.text(.familyID).flatMap(FamilyID.init), secret: Secret(credential.secret),
             obtainedOn: item[.lastModificationTime]?.integer)
+        if item.agentIssuer(at: credential.environment) == Issuer(credential.environment),
+            let authority = try? Authority("https://\(credential.environment)/common", kind: .entra)
+        {
+            binding = clouds.binding(to: authority)
+        }
     }
 }
 

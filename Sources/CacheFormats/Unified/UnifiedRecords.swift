@@ -82,9 +82,9 @@ struct UnifiedRecords {
                 requested.realm != tenant,
                 clouds.sameCloud(requested.environment, environment)
             else { return nil }
-            // A B2C account is in one tenant only, which the authority map need not name.
+            // A B2C account is in one tenant only, which the authority map need not name, and so is one of a custom domain.
             let isB2C = requested.authority?.kind == .b2c && requested.authority?.admits(account) == true
-            return issuer.realm == tenant || isB2C ? requested.realm : nil
+            return issuer.realm == tenant || isB2C || account.issuer.isAtCustomDomain ? requested.realm : nil
         }.sorted()
     }
 
@@ -118,7 +118,23 @@ struct UnifiedRecords {
 
     /// The record as an entry, with its section; nil if the schema has no place for it.
     func unified(_ record: CacheRecord) -> (section: UnifiedSection, item: UnifiedItem)? {
-        place(of: record).map { ($0.section, preservingOrigin($0.makeItem(), record.header.unknownFields)) }
+        place(of: record).map { place in
+            var item = preservingOrigin(place.makeItem(), record.header.unknownFields)
+            if item.text(.agentIssuer) == nil { item.put(.agentIssuer, agentIssuer(of: record)) }
+            return (place.section, item)
+        }
+    }
+
+    /// The issuer of a record's account if the schema does not tell it: that of a custom domain, whose path no entry has, and Entra
+    /// at a host that is not known as Entra's.
+    private func agentIssuer(of record: CacheRecord) -> String? {
+        guard let account = record.header.account, let environment = record.header.environment else { return nil }
+        if account.issuer.isAtCustomDomain { return account.issuer.text }
+        guard account.issuer == Issuer(environment), !CloudDirectory.isMicrosofts(environment),
+            !clouds.isEntras(environment),
+            partition[account].accounts.values.contains(where: { $0.authorityType == AccountRecord.entraType })
+        else { return nil }
+        return account.issuer.text
     }
 
     /// An entry of another library keeps its environment. An entry that the agent made is written under the cloud's network

@@ -34,6 +34,8 @@ enum UnifiedField: String {
 
     /// Written by the agent only, beside an environment without its port: the environment with the port.
     case agentEnvironment = "sso_agent_environment"
+    /// Written by the agent only, if nothing else in the entry tells the account's identity provider: the issuer in its key.
+    case agentIssuer = "sso_agent_issuer"
 
     // Accounts.
     case localAccountID = "local_account_id"
@@ -76,6 +78,9 @@ enum UnifiedField: String {
     /// Fields that the renewal of a credential changes. A preserved old value must not replace a new one.
     static let renewed = Set(
         times.union([Self.secret, .extendedExpiresOnShort, .tokenType, .credentialType].map(\.rawValue)))
+
+    /// Fields that the agent adds to its own entries.
+    static let agents = Set([Self.agentEnvironment, .agentIssuer].map(\.rawValue))
 
     static let times = Set(
         [Self.cachedAt, .expiresOn, .extendedExpiresOn, .refreshOn, .lastModificationTime].map(\.rawValue))

@@ -4,7 +4,7 @@ internal import TokenModel
 /// the entries that later entries replace.
 struct UnifiedSurvey {
     private(set) var tenants: UnifiedTenants
-    private(set) var issuers = UnifiedIssuers()
+    private(set) var issuers: UnifiedIssuers
     /// The numbers of the entries that are ignored. Of entries or sections with one name the last is read: otherwise repeated
     /// imports would replace one by the other each time.
     private(set) var superseded: Set<Int> = []
@@ -17,12 +17,12 @@ struct UnifiedSurvey {
     /// - Throws: `cacheBadFormat` (-51201) if the file is not such a cache.
     init(_ file: ForeignFile, _ clouds: CloudDirectory) throws(TokenError) {
         self.clouds = clouds
-        tenants = UnifiedTenants(clouds)
+        (tenants, issuers) = (UnifiedTenants(clouds), UnifiedIssuers(clouds))
         try read(file) { survey, step in survey.note(step) }
         (names, sections) = ([:], [:])
         guard !superseded.isEmpty else { return }
         // What a replaced entry said about tenants and providers is ignored too. Few files have such entries; they are read again.
-        (tenants, issuers) = (UnifiedTenants(clouds), UnifiedIssuers())
+        (tenants, issuers) = (UnifiedTenants(clouds), UnifiedIssuers(clouds))
         try read(file) { _, _ in }
     }
 

@@ -6,7 +6,8 @@ package import TokenModel
 /// identifier in all of them.
 package struct Issuer: Sendable, Hashable {
     /// The provider's host and path, such as `accounts.google.com` or `id.contoso.com/realms/staff`; empty for Microsoft's
-    /// clouds.
+    /// clouds. A B2C policy or External ID at a domain of its organisation has two slashes before the path:
+    /// `login.contoso.com//contoso.onmicrosoft.com/b2c_1_in`.
     package let text: String
 
     package init(_ text: String) { self.text = text }
@@ -26,11 +27,50 @@ package struct Issuer: Sendable, Hashable {
         let folded = text.lowercased()
         return folded == text ? text : "\(folded)#\(Fingerprint.of(text).prefix(16))"
     }
+
+    /// The issuer of B2C or External ID at a path of a domain of the organisation. Neither tenants nor policies differ by case.
+    fileprivate init(customDomain environment: String, path: String) {
+        text = "\(environment)\(Self.customDomainMark)\(path.lowercased())"
+    }
+
+    /// Whether this is B2C or External ID at a path of a domain of the organisation.
+    package var isAtCustomDomain: Bool { text.contains(Self.customDomainMark) }
+
+    /// The path of B2C or External ID at a domain of the organisation, in lower case; nil for other issuers.
+    var customDomainPath: String? {
+        text.firstRange(of: Self.customDomainMark).map { String(text[$0.upperBound...]) }
+    }
+
+    /// Whether this is B2C or External ID at a path of this domain.
+    package func isAtCustomDomain(_ environment: String) -> Bool {
+        text.hasPrefix(environment + Self.customDomainMark)
+    }
+
+    /// No other issuer has it: the paths of authorities have no empty segments.
+    private static let customDomainMark = "//"
+}
+
+extension Authority {
+    /// Whether this is B2C or External ID at a domain of the organisation, where other paths may be anybody's. On this machine, a port
+    /// is one program's.
+    package var isAtCustomDomain: Bool {
+        switch kind {
+        case .b2c, .ciam: !CloudDirectory.isMicrosofts(environment) && !isLoopback
+        case .entra, .adfs, .openID: false
+        }
+    }
 }
 
 extension CloudDirectory {
-    /// The identity provider of an authority.
+    /// The identity provider of an authority, to which its accounts belong.
     package func issuer(of authority: Authority) -> Issuer {
+        authority.isAtCustomDomain
+            ? Issuer(customDomain: authority.environment, path: authority.path) : boundIssuer(of: authority)
+    }
+
+    /// The identity provider in the binding of an authority's refresh tokens. At a domain of the organisation it is the host, since
+    /// the binding has the path of the token endpoint besides.
+    package func boundIssuer(of authority: Authority) -> Issuer {
         let environment = authority.environment
         switch authority.kind {
         case .entra where Self.isBuiltIn(environment), .b2c where Self.isBuiltIn(environment): return .microsoft
@@ -45,15 +85,39 @@ extension CloudDirectory {
 
 extension CloudDirectory {
     /// The issuers under which an authority's accounts may have been saved besides its own: other names of its cloud, before these
-    /// were known, and the host without the port, by other libraries.
+    /// were known; the host without the port, by other libraries; and the host without the path, by earlier versions.
     func otherIssuers(of authority: Authority) -> [Issuer] {
         let environment = authority.environment
         let hosts =
             authority.kind == .entra ? cacheAliases(of: environment) : [URLParts.host(ofEnvironment: environment)]
         let own = issuer(of: authority)
-        return hosts.map { host in
+        let others = hosts.map { host in
             authority.kind == .entra ? Issuer(host) : issuer(of: authority.withEnvironment(host))
-        }.filter { $0 != own }
+        }
+        let earlier = authority.isAtCustomDomain ? ([environment] + hosts).map { Issuer($0) } : []
+        return (others + earlier).filter { $0 != own }
+    }
+}
+
+extension AccountCredentials {
+    /// Whether the apps of an account that an earlier version saved under the host of a custom domain have used this authority there,
+    /// and no other one.
+    func belongsOnly(to authority: Authority, _ clouds: CloudDirectory) -> Bool {
+        let used = metadata.values.flatMap { $0.authorities(of: authority.kind, at: authority.environment) }
+        return Set(used.map { clouds.issuer(of: $0) }) == [clouds.issuer(of: authority)]
+    }
+}
+
+extension AccountMetadataRecord {
+    /// The authorities of a host that the app has used, as authorities of one kind.
+    func authorities(of kind: Authority.Kind, at environment: String) -> [Authority] {
+        authorityMap.keys.compactMap { name in
+            // The URL, after a prefix for apps that accept several clouds.
+            guard let url = name.split(separator: " ").last, let authority = try? Authority(String(url), kind: kind),
+                authority.environment == environment
+            else { return nil }
+            return authority
+        }
     }
 }
 

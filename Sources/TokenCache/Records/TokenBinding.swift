@@ -22,8 +22,8 @@ package struct TokenBinding: Sendable, Hashable {
     /// Whether the binding names everything that it has to name. Those that earlier versions saved may lack the path.
     package var isComplete: Bool { !needsPath || endpoint.contains("/") }
 
-    /// Whether the host of the token endpoint does not suffice. The issuer of a B2C policy and of External ID is a host. At a
-    /// domain of the organisation, other paths of that host may belong to anybody.
+    /// Whether the host of the token endpoint does not suffice: at a domain of the organisation, other paths of that host may belong
+    /// to anybody.
     fileprivate var needsPath: Bool {
         switch kind {
         case .b2c, .ciam: !CloudDirectory.isMicrosofts(environment)
@@ -36,11 +36,12 @@ package struct TokenBinding: Sendable, Hashable {
     package var environment: String { endpoint.split(separator: "/").first.map(String.init) ?? endpoint }
 
     /// The token endpoints that an account's refresh token may be sent to: the one that issued it, and the same with the ID of
-    /// the account's tenant instead of the tenant's name, which is how a request after the sign-in names it.
+    /// the account's tenant instead of the tenant's name, by which earlier versions, and discovery documents, name it.
     package func endpoints(of account: AccountKey) -> Set<String> {
         var segments = endpoint.split(separator: "/").map(String.init)
         let tenant = kind == .b2c && segments.dropFirst().first == "tfp" ? 2 : 1
-        guard needsPath, segments.indices.contains(tenant), let tenantID = account.homeAccountID?.tenantID else {
+        // A path that names no tenant is that of the endpoint alone: `/oauth2/v2.0/token`.
+        guard needsPath, segments.count > tenant + 3, let tenantID = account.homeAccountID?.tenantID else {
             return [endpoint]
         }
         segments[tenant] = tenantID
@@ -50,7 +51,7 @@ package struct TokenBinding: Sendable, Hashable {
 
 extension CloudDirectory {
     /// Whether every path of a host is Microsoft's.
-    static func isMicrosofts(_ environment: String) -> Bool {
+    package static func isMicrosofts(_ environment: String) -> Bool {
         let host = URLParts.host(ofEnvironment: environment)
         return isBuiltIn(environment) || host.hasSuffix(".ciamlogin.com") || host.hasSuffix(".b2clogin.com")
     }
@@ -58,7 +59,7 @@ extension CloudDirectory {
     /// Whether an authority is of the kind, and the identity provider, that a binding names.
     package func isBound(_ binding: TokenBinding, to authority: Authority) -> Bool {
         guard binding.kind == authority.kind, binding.isComplete else { return false }
-        let issuer = issuer(of: authority)
+        let issuer = boundIssuer(of: authority)
         if binding.issuer == issuer { return true }
         // The user may have signed in before Microsoft's cloud had named all hosts of this one.
         guard authority.kind == .entra, binding.issuer != .microsoft, issuer != .microsoft else { return false }
@@ -75,7 +76,7 @@ extension CloudDirectory {
     /// of Entra's convention at the authority's own host.
     package func binding(to authority: Authority, endpoint: URLParts? = nil) -> TokenBinding {
         let environment = endpoint?.environment ?? networkAuthority(of: authority).environment
-        var binding = TokenBinding(kind: authority.kind, issuer: issuer(of: authority), endpoint: environment)
+        var binding = TokenBinding(kind: authority.kind, issuer: boundIssuer(of: authority), endpoint: environment)
         if binding.needsPath {
             let conventional = [environment, authority.path, "oauth2/v2.0/token"].filter { !$0.isEmpty }
             binding.endpoint = endpoint?.environmentAndPath ?? conventional.joined(separator: "/").lowercased()
@@ -88,9 +89,10 @@ extension AccountCredentials {
     /// The binding of a refresh token whose record has none, since another library or an earlier version saved it. Nil if it is
     /// not certain who issued the token.
     ///
-    /// The kind of the provider follows from the account's records at the same host. An OpenID provider's token endpoint may be
-    /// at any host: the provider's own is the only one that is known. The path of a B2C or External ID authority at a domain of its
-    /// organisation is known if the app has used one only.
+    /// The kind of the provider follows from the account's records at the same host. The type of Entra's accounts says little: other
+    /// libraries give it to accounts of any provider, so that the host has to be known as Entra's. An OpenID provider's token endpoint
+    /// may be at any host: the provider's own is the only one that is known. The path of a B2C or External ID authority at a domain of
+    /// its organisation is in the account's key, or known if the app has used one only.
     package func derivedBinding(of token: RefreshTokenRecord, _ clouds: CloudDirectory) -> TokenBinding? {
         if let outdated = token.outdatedBinding { return binding(outdated.kind, of: token, clouds) }
         let environment = token.environment
@@ -99,10 +101,12 @@ extension AccountCredentials {
         guard types.count < 2 else { return nil }
         switch types.first {
         case .none where CloudDirectory.isBuiltIn(environment), .some(AccountRecord.entraType):
-            guard let authority = Self.entraAuthority(of: token.account, at: environment) else { return nil }
-            let derived = clouds.binding(to: authority)
-            return CloudDirectory.isMicrosofts(environment) || authority.kind == .entra
-                ? derived : binding(authority.kind, of: token, clouds)
+            guard let kind = Self.entraKind(of: token.account, at: environment, clouds) else { return nil }
+            if CloudDirectory.isMicrosofts(environment) || kind == .entra {
+                return Self.authority(kind, environment, "common").map { clouds.binding(to: $0) }
+            }
+            guard let path = token.account.issuer.customDomainPath else { return binding(kind, of: token, clouds) }
+            return Self.authority(kind, environment, path).map { clouds.binding(to: $0) }
         case .none: return nil
         case .some(AccountRecord.adfsType):
             return Self.authority(.adfs, environment, "adfs").map { clouds.binding(to: $0) }
@@ -118,24 +122,22 @@ extension AccountCredentials {
     private func binding(
         _ kind: Authority.Kind, of token: RefreshTokenRecord, _ clouds: CloudDirectory
     ) -> TokenBinding? {
-        let used = metadata[token.clientID.key]?.authorityMap.keys.compactMap { name -> Authority? in
-            // The URL, after a prefix for apps that accept several clouds.
-            guard let url = name.split(separator: " ").last, let authority = try? Authority(String(url), kind: kind),
-                authority.environment == token.environment
-            else { return nil }
-            return authority
-        }
-        let bindings = Set((used ?? []).map { clouds.binding(to: $0) })
+        let used = metadata[token.clientID.key]?.authorities(of: kind, at: token.environment) ?? []
+        let bindings = Set(used.map { clouds.binding(to: $0) })
         return bindings.count == 1 ? bindings.first : nil
     }
 
-    /// An authority of the kinds that Microsoft's libraries save alike: Entra's, a customer tenant's or a B2C policy's.
-    private static func entraAuthority(of account: AccountKey, at environment: String) -> Authority? {
+    /// The kind of an account's provider, of those that Microsoft's libraries save alike: Entra, a customer tenant or a B2C policy.
+    /// Nil if the host is not known as Entra's.
+    private static func entraKind(
+        of account: AccountKey, at environment: String, _ clouds: CloudDirectory
+    ) -> Authority.Kind? {
         let host = URLParts.host(ofEnvironment: environment)
-        if host.hasSuffix(".ciamlogin.com") { return authority(.ciam, environment, "common") }
+        if host.hasSuffix(".ciamlogin.com") { return .ciam }
         let isPolicyAccount = account.homeAccountID?.objectID.map { $0.contains("-b2c_1") } ?? false
-        if host.hasSuffix(".b2clogin.com") || isPolicyAccount { return authority(.b2c, environment, "common") }
-        return authority(.entra, environment, "common")
+        if host.hasSuffix(".b2clogin.com") || isPolicyAccount { return .b2c }
+        if account.issuer.isAtCustomDomain { return .ciam }
+        return clouds.isEntras(environment) ? .entra : nil
     }
 
     private static func authority(_ kind: Authority.Kind, _ environment: String, _ path: String) -> Authority? {

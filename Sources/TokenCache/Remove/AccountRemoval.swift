@@ -6,6 +6,12 @@ extension CredentialCache {
     package func changes(removing request: RemoveAccount) -> [CacheChange] {
         let partition = partition(request.sharingGroup)
         if request.extent == .everything { return partition.isEmpty ? [] : [.removeEverything] }
+        if let identifier = request.account.homeAccountID, partition.accounts(with: identifier).isEmpty {
+            // An import may have kept entries for their library without the account, which no list shows.
+            return opaqueRecordRemovals(of: identifier, in: partition, request.sharingGroup) {
+                request.extent == .account || $0 == request.clientID
+            }
+        }
         return accounts(of: request, in: partition).flatMap { account in
             request.extent == .account
                 ? wipe(account, for: request.clientID, in: partition, request.sharingGroup)
@@ -80,9 +86,17 @@ extension CredentialCache {
     private func opaqueRecordRemovals(
         of account: AccountKey, in partition: Partition, _ group: SharingGroup, isIncluded: (ClientID?) -> Bool
     ) -> [CacheChange] {
-        guard let identifier = account.homeAccountID?.text else { return [] }
-        return partition.opaqueRecords.values
-            .filter { $0.homeAccountID.hasSameBytes(as: identifier) && isIncluded($0.clientID.flatMap(ClientID.init)) }
+        guard let identifier = account.homeAccountID else { return [] }
+        return opaqueRecordRemovals(of: identifier, in: partition, group, isIncluded: isIncluded)
+    }
+
+    private func opaqueRecordRemovals(
+        of identifier: HomeAccountID, in partition: Partition, _ group: SharingGroup, isIncluded: (ClientID?) -> Bool
+    ) -> [CacheChange] {
+        partition.opaqueRecords.values
+            .filter {
+                $0.homeAccountID.hasSameBytes(as: identifier.text) && isIncluded($0.clientID.flatMap(ClientID.init))
+            }
             .sorted { $0.key < $1.key }.map { remove(.opaque, $0.key, account: nil, group) }
     }
 

@@ -61,6 +61,7 @@ struct Saving {
 
     private static func tenant(account: AccountKey, claims: IDTokenClaims?, requested: Authority) -> String {
         switch requested.kind {
+        case _ where requested.isAtCustomDomain: requested.realm(for: account, .v2)
         case .entra, .ciam, .adfs: claims?.tenantID?.lowercased() ?? requested.realm.lowercased()
         case .b2c: account.homeAccountID?.tenantID ?? claims?.tenantID?.lowercased() ?? requested.realm.lowercased()
         // The `tid` claim of another OpenID provider is not an Entra tenant.
@@ -239,7 +240,10 @@ extension Saving {
 
     private func metadata(knownBefore credentials: AccountCredentials) -> AccountMetadataRecord {
         var map = credentials.metadata[parameters.clientID.key]?.authorityMap ?? [:]
-        if parameters.version == .v2 { map[parameters.authorityMapKey] = requested.withRealm(tenant).url }
+        if parameters.version == .v2 {
+            map[parameters.authorityMapKey] =
+                requested.isAtCustomDomain ? parameters.authority.url : requested.withRealm(tenant).url
+        }
         return AccountMetadataRecord(
             account: account, clientID: parameters.clientID, signInState: .signedIn, authorityMap: map)
     }

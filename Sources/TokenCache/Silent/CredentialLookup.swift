@@ -148,8 +148,10 @@ extension CredentialCache {
             correlationID: parameters.correlationID, isFromCache: true)
     }
 
-    /// The authority in the result. A v1 result repeats the requested one, unless the user was redirected to another cloud.
+    /// The authority in the result. A v1 result repeats the requested one, unless the user was redirected to another cloud. So does
+    /// that of a custom domain, whose path identifies the provider.
     private func issuer(of tenant: String, _ parameters: TokenParameters, at authority: Authority) -> Authority {
+        if authority.isAtCustomDomain { return parameters.authority }
         guard parameters.version == .v1 else { return authority.withRealm(tenant) }
         let requested = parameters.authority
         return clouds.sameCloud(authority.environment, requested.environment)

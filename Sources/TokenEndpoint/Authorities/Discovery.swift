@@ -57,6 +57,13 @@ extension TokenEndpointClient {
         return endpoints
     }
 
+    /// Has the discovery document of an authority read again when it is next needed, unless that has happened.
+    func forget(_ endpoints: Endpoints, of key: DiscoveryKey) {
+        discovered.withLock { known in
+            if known[key] == endpoints { known[key] = nil }
+        }
+    }
+
     /// Requests the discovery document, to check for `ssoctl doctor` that the authority can be reached. Returns the time of
     /// its clock.
     package func probe(_ authority: Authority) async -> Result<ServerClock, TokenError> {

@@ -14,8 +14,8 @@ package struct Endpoints: Sendable, Equatable {
     package var pushedAuthorization: String?
     /// Whether the provider refuses authorization requests that were not pushed.
     package var requiresPushedAuthorization = false
-    /// The issuer of an OpenID provider, or of an AD FS whose discovery document names it; nil for Entra, External ID and B2C,
-    /// whose issuers depend on the user.
+    /// The issuer of an OpenID provider, or of a B2C policy or an AD FS whose discovery document names it; nil for Entra and
+    /// External ID, whose issuers depend on the user.
     package var issuer: Issuer?
 
     /// An issuer, as the discovery document describes it.
@@ -114,14 +114,20 @@ package struct Endpoints: Sendable, Equatable {
         text.utf8.count <= ValueLimits.text && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 
-    /// Checks the issuer (OpenID Connect Discovery 1.0 section 4.3), and returns it. Entra's issuers differ from their authorities by
-    /// design and are not checked. An AD FS may be reached by another host name than the one in its issuer, which is that of its
-    /// ID tokens; its access tokens have another one, `access_token_issuer`.
+    /// Checks the issuer (OpenID Connect Discovery 1.0 section 4.3), and returns it. Microsoft's issuers differ from their authorities
+    /// by design and are not checked. A B2C policy's names the tenant by its ID, with or without the policy. An AD FS may be reached
+    /// by another host name than the one in its issuer, which is that of its ID tokens; its access tokens have another one,
+    /// `access_token_issuer`.
     private static func issuer(
         _ document: JSONTree, of authority: Authority, _ response: HTTPResponse
     ) throws(TokenError) -> Issuer? {
-        if authority.kind == .adfs {
-            return document.text("issuer").map { Issuer($0, isNamedInResponses: false) }
+        if authority.kind == .adfs || authority.kind == .b2c {
+            guard let issuer = document.text("issuer") else { return nil }
+            // Documents are kept, so that what is kept of them is limited.
+            guard issuer.utf8.count <= ValueLimits.text else {
+                throw response.invalid("names an issuer that is too long")
+            }
+            return Issuer(issuer, isNamedInResponses: false)
         }
         guard authority.kind == .openID else { return nil }
         guard let issuer = document.text("issuer"), authority.isIssuer(issuer) else {

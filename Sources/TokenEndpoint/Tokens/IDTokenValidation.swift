@@ -5,7 +5,7 @@ internal import TokenModel
 ///
 /// | claim | OpenID providers | Microsoft's: Entra, B2C, AD FS, External ID |
 /// |---|---|---|
-/// | `iss` | the issuer of the discovery document | in Entra and External ID, the tenant in it is `tid`; in AD FS, the issuer of the discovery document, if it names one |
+/// | `iss` | the issuer of the discovery document | in Entra and External ID, the tenant in it is `tid`; in B2C and AD FS, the issuer of the discovery document, if it names one |
 /// | `aud` | contains the app | the same |
 /// | `azp` | the app, if present or with several audiences | the app, with several audiences |
 /// | `exp` | not past, with a tolerance of five minutes | the same |
@@ -13,8 +13,8 @@ internal import TokenModel
 /// | `sub` | present, and unchanged by a refresh | not checked: `client_info` identifies the account |
 struct IDTokenValidation: Sendable {
     let request: TokenRequest
-    /// The issuer that the discovery document of an OpenID provider or of an AD FS names; nil for Microsoft's other providers, and
-    /// for an AD FS without a discovery document, as that of Windows Server 2012 R2.
+    /// The issuer that the discovery document of an OpenID provider, a B2C policy or an AD FS names; nil for Entra and External ID, and
+    /// without a discovery document, as an AD FS of Windows Server 2012 R2 has none.
     let issuer: String?
     /// The present time by each known clock, in seconds since 1970: this machine's, and the provider's if the response
     /// has a `Date`. A machine's clock may be wrong by hours, so that a token is valid if it is valid by either.
@@ -38,18 +38,22 @@ struct IDTokenValidation: Sendable {
     }
 
     /// Entra's issuers differ from their authorities by design: their host may be `sts.windows.net`, and they name the tenant
-    /// by its ID.
+    /// by its ID. B2C's have the tenant's ID, and the policy if the policy's settings say so; the policy's document has the same.
     private func hasIssuer(_ claims: Claims) -> Bool {
         switch request.authority.kind {
         case .openID:
             guard let named = claims.text("iss") else { return false }
             return issuer.map { $0 == named } ?? request.authority.isIssuer(named)
-        case .entra, .ciam:
-            guard let tenant = claims.text("tid"), let named = claims.text("iss") else { return true }
-            return (try? URLParts(named))?.segments.contains { $0.lowercased() == tenant.lowercased() } ?? false
+        case .b2c: return issuer.map { $0 == claims.text("iss") } ?? namesTenantOfIssuer(claims)
+        case .entra, .ciam: return namesTenantOfIssuer(claims)
         case .adfs: return issuer == nil || claims.text("iss") == issuer
-        case .b2c: return true
         }
+    }
+
+    /// Whether the tenant, if the token names it, is a segment of the issuer's path.
+    private func namesTenantOfIssuer(_ claims: Claims) -> Bool {
+        guard let tenant = claims.text("tid"), let named = claims.text("iss") else { return true }
+        return (try? URLParts(named))?.segments.contains { $0.lowercased() == tenant.lowercased() } ?? false
     }
 
     private func isForApp(_ claims: Claims) -> Bool {

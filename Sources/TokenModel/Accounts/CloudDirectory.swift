@@ -40,6 +40,10 @@ package struct CloudDirectory: Sendable, Equatable {
     /// Whether the cloud of the host is known, built in or learnt.
     package func knows(_ environment: String) -> Bool { byHost[environment] != nil }
 
+    /// Whether a host is Entra's, as far as is known: built in, attested by instance discovery, or on this machine, which is the
+    /// user's own.
+    package func isEntras(_ environment: String) -> Bool { knows(environment) || Self.isLoopback(environment) }
+
     /// Whether two hosts belong to one cloud.
     package func sameCloud(_ left: String, _ right: String) -> Bool {
         left == right || cloud(of: left).aliases.contains(right) || Self.sameHost(left, right)

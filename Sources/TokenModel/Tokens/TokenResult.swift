@@ -105,7 +105,8 @@ extension TokenResult {
         set { change { $0.tenantProfile = newValue } }
     }
 
-    /// The authority that issued the token, with the ID of the tenant.
+    /// The authority that issued the token, with the ID of the tenant; that of the request if its path has no tenant, or identifies the
+    /// provider, as at a domain of the organisation.
     public var authority: String {
         get { content.values.authority }
         set { change { $0.authority = newValue } }

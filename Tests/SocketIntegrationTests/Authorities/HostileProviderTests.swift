@@ -76,6 +76,30 @@ internal import TokenModel
         }
     }
 
+    /// The issuer of a B2C policy has its name or not, as the policy's settings say.
+    @Test(arguments: ["b2c_1_signin", nil]) func refusesAnIDTokenOfAnotherIssuerThanTheB2CPolicy(
+        policy: String?
+    ) async throws {
+        try await AgentFixture.online { f in
+            let parameters = try f.parameters(
+                at: "https://login.contoso.com/contoso.onmicrosoft.com/B2C_1_SignIn", kind: .b2c, validates: false)
+            let path = policy.map { "tfp/t-1/\($0)" } ?? "t-1"
+            let issuer = "https://login.contoso.com/\(path)/v2.0/"
+            f.emulator.control.settings.openIDConfiguration = ["issuer": .string(issuer)]
+            let wrong: [[String: JSON]] = [
+                ["iss": "https://login.contoso.com/t-2/v2.0/"], ["iss": .string(issuer + "/")], ["iss": nil],
+            ]
+            for claims in wrong {
+                f.emulator.control.settings.idTokenClaims = claims
+                #expect(await f.signInError(Self.alice, parameters)?.code == .serverInvalidResponse, "\(claims)")
+                #expect(try await f.isEmpty)
+            }
+            f.emulator.control.settings.idTokenClaims = ["iss": .string(issuer)]
+            let account = try await f.signIn(Self.alice, parameters).account.reference
+            #expect(try await !f.silent(parameters, account, force: true).isFromCache)
+        }
+    }
+
     @Test func refusesATenantOfAnotherIssuer() async throws {
         try await AgentFixture.with { (f) async throws in
             f.emulator.control.settings.idTokenClaims = ["tid": "9188040d-6c67-4c5b-b112-36a304b66dad"]

@@ -90,7 +90,7 @@ internal import TokenWire
         return Array(bytes[..<start] + new + bytes[(start + old.count)...])
     }
 
-    /// At a domain of their organisation, B2C and External ID have one issuer for every path.
+    /// At a domain of their organisation, B2C and External ID are identified by the path, too.
     @Test(arguments: [
         (Authority.Kind.ciam, "contoso.onmicrosoft.com", "~mallory"),
         (.b2c, "tfp/contoso.onmicrosoft.com/b2c_1_signin", "~mallory/b2c_1_signin"),
@@ -107,7 +107,6 @@ internal import TokenWire
                     try await f.silent(claimed, reference, force: true)
                 }
                 #expect(error?.code == .interactionRequired)
-                #expect(error?.message.contains("login.contoso.com/") == true)
             }
             #expect(f.redemptions == 0)
             // The app itself gets new tokens, also after a restart.
@@ -134,6 +133,37 @@ internal import TokenWire
                 #expect(f.redemptions == 0)
                 #expect(f.internet?.hosts.contains("evil.example") == false)
             }
+        }
+    }
+
+    /// MSAL for Python gives Entra's type to the accounts of any OpenID provider. Every path of a host of Entra's may have its tokens.
+    @Test func sendsAnImportedTokenToNoHostThatIsNotKnownAsEntras() async throws {
+        try await AgentFixture.online { f in
+            let host = "id.contoso.example"
+            let home = "uid.utid"
+            let file = """
+                {"Account":{"a":{"home_account_id":"\(home)","environment":"\(host)","realm":"utid",
+                "local_account_id":"uid","username":"\(Self.alice)","authority_type":"MSSTS"}},
+                "RefreshToken":{"r":{"home_account_id":"\(home)","environment":"\(host)","client_id":"app-1",
+                "credential_type":"RefreshToken","secret":"imported"}}}
+                """
+            let report = try await f.agent.importCache(Secret(file), format: .msalJSON)
+            #expect(report.accounts == 0)
+            #expect(report.refreshTokens == 0)
+            #expect(report.skipped.allSatisfy { $0.reason.contains("\(host) is not known as a host of Entra") })
+            #expect(report.skipped.count == 2)
+            for kind in [Authority.Kind.entra, .ciam, .b2c, .openID] {
+                let claimed = try f.parameters(at: "https://\(host)/~mallory", kind: kind, validates: false)
+                for account in [
+                    AccountReference(homeAccountID: HomeAccountID(home)), AccountReference(username: Self.alice),
+                    AccountReference(),
+                ] {
+                    let error = await #expect(throws: TokenError.self) { try await f.silent(claimed, account) }
+                    #expect(error?.code == .interactionRequired)
+                }
+            }
+            #expect(f.redemptions == 0)
+            #expect(f.internet?.hosts.contains(host) == false)
         }
     }
 
