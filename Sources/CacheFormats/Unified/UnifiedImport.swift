@@ -81,7 +81,7 @@ extension ForeignCache {
             let clientID = item.text(.clientID).flatMap({ shared.clientID($0) })
         else { return keep(entry, in: section, "it does not say whose it is; kept for export only") }
         let issuer: Issuer
-        switch survey.issuers.provider(ofCredential: item, of: home.text, at: environment) {
+        switch survey.issuers.provider(ofCredential: item, in: section, of: home.text, at: environment) {
         case .known(let known): issuer = known
         case .unknown: return keep(entry, in: section, Self.unknownProvider(environment))
         case .several: return skip(title(), Self.uncertainIssuer)

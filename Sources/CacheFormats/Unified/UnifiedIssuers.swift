@@ -58,9 +58,13 @@ struct UnifiedIssuers {
     /// The provider of an account's credential, all in lower case.
     ///
     /// Without an account entry the realm tells AD FS, which has no tenants.
-    func provider(ofCredential item: UnifiedItem, of home: String, at environment: String) -> Provider {
+    func provider(
+        ofCredential item: UnifiedItem, in section: UnifiedSection, of home: String, at environment: String
+    ) -> Provider {
         if let issuer = item.agentIssuer(at: environment) { return .known(issuer) }
-        return provider(of: home, at: environment, realm: item.text(.realm)?.lowercased())
+        // Refresh tokens have no realm, and other tokens without one are AD FS's.
+        let implied = section == .refreshToken ? nil : Self.adfsRealm
+        return provider(of: home, at: environment, realm: item.text(.realm)?.lowercased() ?? implied)
     }
 
     /// The provider of a credential of an account.
