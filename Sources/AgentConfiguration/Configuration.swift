@@ -100,8 +100,8 @@ package struct Configuration: Sendable, Equatable {
         guard let name = defaultApp, app(named: name.value) == nil else { return }
         throw TokenError(
             .invalidDeveloperParameter,
-            "the configuration \(name.file), line \(name.line): the default app “\(name.value)” does not exist; run: "
-                + (apps.first.map { "ssoctl use \($0.name)" } ?? "ssoctl init") + ", or add [apps.\(name.value)]")
+            "\(name.place): the default app “\(name.value)” does not exist; add [apps.\(name.value)], or run: "
+                + (apps.first.map { "ssoctl use \($0.name)" } ?? "ssoctl init"))
     }
 
     private mutating func read(_ path: String, of places: ConfigurationFiles) throws(TokenError) {
@@ -109,7 +109,7 @@ package struct Configuration: Sendable, Equatable {
         do throws(TOMLError) {
             try add(bytes, from: path)
         } catch {
-            throw TokenError(.invalidDeveloperParameter, "the configuration \(path) cannot be read: \(error)")
+            throw error.inFile(path)
         }
         files.append(path)
     }
@@ -122,7 +122,11 @@ package struct Configuration: Sendable, Equatable {
         do throws(TrustedFileError) {
             bytes = try Self.content(of: FileDescriptor.trusted(path))
         } catch {
-            let remedy = places?.remedy(isPermissionDenied: error.isPermissionDenied) ?? ""
+            let isClosed = error.isPermissionDenied && FileStatus(path)?.isOwn == true
+            let remedy =
+                isClosed
+                ? "; run: chmod u+r \(path.shellWord)"
+                : places?.remedy(isPermissionDenied: error.isPermissionDenied) ?? ""
             throw TokenError(.invalidDeveloperParameter, "the configuration \(path) cannot be used: \(error)\(remedy)")
         }
         guard bytes.count <= Self.sizeLimit else {

@@ -126,7 +126,7 @@ package struct ConfigurationEditor {
         _ path: String, _ body: () throws(TOMLError) -> Value
     ) throws(TokenError) -> Value {
         do throws(TOMLError) { return try body() } catch {
-            throw TokenError(.invalidDeveloperParameter, "the configuration \(path) cannot be read: \(error)")
+            throw error.inFile(path)
         }
     }
 }

@@ -1,3 +1,5 @@
+internal import TokenModel
+
 /// A document in the subset of TOML 1.0 that the configuration needs: comments, `[table]`, `[table.name]`, `[[element]]` of an array of tables,
 /// and `key = value` with a basic string, a literal string, an integer, a Boolean, or an array of strings on one line. Anything
 /// else is an error with a line number.
@@ -130,7 +132,8 @@ struct TOMLDocument: Sendable, Equatable {
 }
 
 /// A syntax error: the line, the error, and the remedy.
-struct TOMLError: Error, Sendable, Equatable, CustomStringConvertible {
+struct TOMLError: Error, Sendable, Equatable {
+    /// Counted from 1.
     let line: Int
     let reason: String
 
@@ -139,5 +142,10 @@ struct TOMLError: Error, Sendable, Equatable, CustomStringConvertible {
         self.reason = reason
     }
 
-    var description: String { "line \(line): \(reason)" }
+    /// The error of a file, with the place as compilers write it.
+    ///
+    /// - Returns: `invalidDeveloperParameter` (-51112).
+    func inFile(_ path: String) -> TokenError {
+        TokenError(.invalidDeveloperParameter, "\(path):\(line): \(reason)")
+    }
 }

@@ -88,7 +88,7 @@ package struct AgentEnvironment: Sendable {
         throw TokenError(
             .peerNotAuthorized,
             "SSO_AGENT_OWNER is “\(UntrustedText.clean(text, limit: 80))”, which is not the ID of a user; set it to a number, such "
-                + "as that which “id -u NAME” prints, or unset it")
+                + "as that which “id -u NAME” prints, or run: unset SSO_AGENT_OWNER")
     }
 
     /// The directory of the store: `$SSO_AGENT_STATE_DIR`, else `$XDG_STATE_HOME/sso-agent`, else

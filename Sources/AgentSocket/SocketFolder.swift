@@ -45,8 +45,7 @@ package struct SocketFolder: Sendable {
 
     private static func requireTrusted(_ path: String) throws(TokenError) {
         guard let defect = TrustedPath.defect(ofDirectoriesAbove: path) else { return }
-        throw TokenError(
-            .agentUnavailable,
-            "the socket's folder \(path) is not safe: \(defect), or set SSO_AGENT_SOCK to a folder of yours")
+        let other = defect.contains("; run: ") ? "" : ", or set SSO_AGENT_SOCK to a folder of yours"
+        throw TokenError(.agentUnavailable, "the socket's folder \(path) is not safe: \(defect)\(other)")
     }
 }

@@ -9,7 +9,11 @@ package struct StartAdvice: Sendable {
     /// What precedes the command with which the user starts the agent.
     package static let commandMark = "start it with: "
 
-    private init(command: String) { text = Self.commandMark + command }
+    /// - Parameter publishing: the command that publishes the socket again, if an agent may have published it.
+    private init(command: String, publishing: String? = nil) {
+        let other = publishing.map { "if it was published, that has ended; \($0) publishes it again; otherwise " } ?? ""
+        text = other + Self.commandMark + command
+    }
 
     private init(text: String) { self.text = text }
 
@@ -18,7 +22,10 @@ package struct StartAdvice: Sendable {
     ///   - isolation: what `SessionIsolation.reason` has returned.
     package init(forSocket path: String, isolation: String?, _ environment: AgentEnvironment) {
         let own = FileStatus.effectiveUser
-        if let owner = environment.socketOwner, owner != own {
+        if environment.socketOwner == own, path == environment.socketPath {
+            self.init(
+                text: "it was published, and that has ended; to publish it again, run: " + Self.publishCommand(path))
+        } else if let owner = environment.socketOwner, owner != own {
             self.init(
                 text: "user \(owner), who has published it, has to do that again, with: ssoctl publish --socket "
                     + "\(path.shellWord) --uid \(own) …")
@@ -29,17 +36,33 @@ package struct StartAdvice: Sendable {
         }
     }
 
+    /// The command that publishes the socket again; nil unless a variable names it, no agent has ever listened there with a lock file, and
+    /// an agent of this user has listened at the standard path.
+    private static func publishing(_ path: String, _ environment: AgentEnvironment) -> String? {
+        let standard = environment.defaultSocketPath
+        guard path == environment.socketPath, path != standard, FileStatus("\(path).lock") == nil,
+            FileStatus(standard, followsLinks: false)?.kind == .socket
+        else { return nil }
+        return "“\(publishCommand(path))”"
+    }
+
+    /// The command that publishes a socket, at the standard one of the agent instead of the one that the variables name.
+    private static func publishCommand(_ path: String) -> String {
+        "env -u SSO_AGENT_SOCK -u SSO_AGENT_OWNER ssoctl publish --socket \(path.shellWord) --app NAME"
+    }
+
     private init(forSocket path: String, _ unit: ServiceUnit.State, _ environment: AgentEnvironment) {
         switch unit {
         case .reachable where path == environment.unitSocketPath, .masked where path == environment.unitSocketPath:
             self.init(command: ServiceUnit.startCommand(environment))
         case .unreachable where path == environment.defaultSocketPath:
             self.init(
-                text: "its unit is installed, and no service manager of the user's is running: log in, or have one "
-                    + "always run, with: loginctl enable-linger")
+                text: "its unit is installed, and no service manager of the user's is running: log in, or, to have "
+                    + "one always run, run: loginctl enable-linger")
         default:
             let isDefault = path == environment.defaultSocketPath && path == environment.socketPath
-            self.init(command: isDefault ? "sso-agent &" : "sso-agent --socket \(path.shellWord) &")
+            let command = isDefault ? "sso-agent &" : "sso-agent --socket \(path.shellWord) &"
+            self.init(command: command, publishing: Self.publishing(path, environment))
         }
     }
 }

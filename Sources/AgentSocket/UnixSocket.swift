@@ -36,7 +36,9 @@ package enum UnixSocket {
             case ECONNREFUSED:
                 // The kernel also refuses a file or a folder at the path.
                 guard let kind = FileStatus(path)?.kind, kind != .socket else { return .nobody }
-                throw TokenError(.agentUnavailable, "\(path) is not a socket\(origin(of: path))")
+                let origin = origin(of: path)
+                let remedy = origin.isEmpty ? "" : "; run: unset SSO_AGENT_SOCK"
+                throw TokenError(.agentUnavailable, "\(path) is not a socket\(origin)\(remedy)")
             case EACCES, EPERM:
                 throw TokenError(
                     .agentUnavailable,

@@ -15,15 +15,18 @@ struct EntraEmulatorCommand: AsyncParsableCommand {
 
             The authority of an app is the base URL with /organizations or /common; any client ID works. The agent refuses \
             http unless it is started with --allow-loopback-http, or its configuration has allow_loopback_http = true under \
-            [network].
+            [network]. The examples have an agent of their own, in an empty folder, beside the one that may be running.
 
             Examples:
-              entra-emulator --port 8080
-              entra-emulator --user alice@contoso.com bob@contoso.com
+              cd "$(mktemp -d)"
+              export SSO_AGENT_SOCK=$PWD/run/agent.sock
+              export SSO_AGENT_STATE_DIR=$PWD/state SSO_AGENT_CONFIG=$PWD/config.toml
+              entra-emulator --port 8080 --user alice@contoso.com &
               sso-agent --allow-loopback-http &
               ssoctl app add demo --client-id any --scope User.Read \\
                 --authority http://127.0.0.1:8080/organizations
-              ssoctl sign-in demo
+              ssoctl sign-in
+              ssoctl token --decode
 
             While it runs, requests to /control add users, faults and delays, and count requests:
               curl http://127.0.0.1:8080/control/users -d '{"username":"carl@contoso.com"}'

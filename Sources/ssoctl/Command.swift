@@ -91,6 +91,11 @@ extension CommandFailure {
         failure.error.message = advice.message
         failure.nextCommand = advice.command
         switch error.code {
+        case .storeUnavailable where FailedWrite(error.message)?.command != nil,
+            .invalidDeveloperParameter where FailedWrite(error.message)?.command != nil:
+            failure.nextCommand = FailedWrite(error.message)?.command
+        case .invalidDeveloperParameter where advice.command == nil:
+            failure.nextCommand = ConfigurationPlace(error.message)?.editCommand
         case .storeUnavailable where advice.command == nil && !advice.namesCommand:
             let isOpen = (try? await agent.keyStatus().isOpen) ?? true
             failure.nextCommand = isOpen ? "ssoctl doctor" : "ssoctl unlock"

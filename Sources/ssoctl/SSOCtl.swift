@@ -86,13 +86,13 @@ struct SSOCtl: AsyncParsableCommand {
         let status = exitCode(for: error)
         let path = CommandPath(Array(arguments), configuration)
         var text = fullMessage(for: error)
-        if let unknown = path.unknown { text = "Error: \(unknown.message)\n  → \(path.help)" }
+        if let unknown = path.unknown { text = "Error: \(unknown.message)\n  → \(path.next)" }
         let option = "--generate-completion-script"
         if status.isSuccess, arguments.first == option || arguments.first?.hasPrefix(option + "=") == true {
             text = CompletionScript.extended(text, CommandNames(of: configuration))
         }
         if arguments.contains("--json"), !text.isEmpty, !status.isSuccess {
-            let failure = CommandFailure.usage(message(for: error), nextCommand: path.help)
+            let failure = CommandFailure.usage(message(for: error), nextCommand: path.next)
             // These commands print a document for each line.
             let isOnOneLine = ["audit", "watch"].contains(arguments.first)
             Terminal.print(isOnOneLine ? Terminal.jsonLine(failure) : Terminal.json(failure))
@@ -114,19 +114,27 @@ struct SSOCtl: AsyncParsableCommand {
 private struct CommandPath {
     /// The names of the command, without that of the program.
     private var words: [String] = []
+    /// The command line with the word that was probably meant, in place of one that is no command; nil if nothing is similar.
+    private var corrected: String?
     /// The error if a word is no command where one has to be, with the one that was probably meant.
     private(set) var unknown: ValidationError?
 
     init(_ arguments: [String], _ root: CommandConfiguration) {
         var command = root
         // What follows `help` is the name of a command.
-        for word in arguments.drop(while: { $0 == "help" }) {
+        let named = arguments.drop { $0 == "help" }
+        for (index, word) in zip(named.indices, named) {
             guard !word.hasPrefix("-"), !command.subcommands.isEmpty else { return }
             let configurations = command.subcommands.map { $0.configuration }
             guard let next = configurations.first(where: { $0.isNamed(word) }) else {
                 let names = (words.isEmpty ? ["help"] : []) + configurations.compactMap(\.commandName)
                 let nearest = Suggestion.nearest(to: word, among: names + configurations.flatMap(\.aliases))
                 let meant = nearest.map { " Did you mean “\($0)”?" } ?? ""
+                corrected = nearest.map { nearest in
+                    var arguments = arguments
+                    arguments[index] = nearest
+                    return CommandLineWords(["ssoctl"] + arguments.filter { $0 != "--json" }).text
+                }
                 unknown = ValidationError(
                     "“\(word)” is not a command of \((["ssoctl"] + words).joined(separator: " ")).\(meant)")
                 return
@@ -136,8 +144,11 @@ private struct CommandPath {
         }
     }
 
+    /// The command to run next: the one that was probably meant, else the help.
+    var next: String { corrected ?? help }
+
     /// The command that prints the help for it.
-    var help: String { (["ssoctl"] + words + ["--help"]).joined(separator: " ") }
+    private var help: String { (["ssoctl"] + words + ["--help"]).joined(separator: " ") }
 }
 
 extension CommandConfiguration {

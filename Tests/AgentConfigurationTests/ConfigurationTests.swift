@@ -58,7 +58,9 @@ internal import TokenModel
         try text.write(toFile: path, atomically: true, encoding: .utf8)
         let error = #expect(throws: TokenError.self) { try Configuration(userFile: path, isRequired: false) }
         #expect(error?.code == .invalidDeveloperParameter)
-        for part in [path, line, remedy] { #expect(error?.message.contains(part) == true, "\(error?.message ?? "")") }
+        #expect(
+            error?.message.hasPrefix("\(path):\(line.dropFirst("line ".count)): ") == true, "\(error?.message ?? "")")
+        #expect(error?.message.contains(remedy) == true, "\(error?.message ?? "")")
     }
 
     @Test(arguments: [("[network]\n\nca_file", 3), ("[confirmation]\naskpass", 2)])

@@ -64,7 +64,7 @@ internal import Testing
     func namesTheLineAndTheRemedy(line: String, remedy: String) {
         let error = #expect(throws: TOMLError.self) { try TOMLDocument(decoding: "j = 1\n\(line)\n".utf8) }
         #expect(error?.line == 2)
-        #expect(error?.reason.contains(remedy) == true, "\(error?.description ?? "")")
+        #expect(error?.reason.contains(remedy) == true, "\(error?.reason ?? "")")
     }
 
     @Test func refusesATableThatOccursTwice() {

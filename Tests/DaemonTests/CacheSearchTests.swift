@@ -63,7 +63,10 @@ internal import Testing
                 let failure = try await f.failure(
                     ["import", Self.write(Data(content.utf8), "cache", f)], status: 1)
                 #expect(failure["name"] as? String == "cacheBadFormat", "\(content)")
+                #expect(failure["nextCommand"] as? String == "ssoctl import --find", "\(failure)")
             }
+            let missing = try await f.failure(["import", f.folder.file("missing")], status: 1)
+            #expect(missing["nextCommand"] as? String == "ssoctl import --find", "\(missing)")
             for usage in [
                 [], ["x", "--find"], ["--find", "--dry-run"], ["--from", "azure-cli", "--format", "msal-json"],
             ] {

@@ -68,12 +68,14 @@ internal import Testing
         try await AgentProcessFixture.with { f in
             let plain = try await f.ssoctl(["app", "ad"], status: 64).errors
             #expect(
-                plain == "Error: “ad” is not a command of ssoctl app. Did you mean “add”?\n  → ssoctl app --help\n",
+                plain == "Error: “ad” is not a command of ssoctl app. Did you mean “add”?\n  → ssoctl app add\n",
                 "\(plain)")
             for (arguments, help) in [
-                (["app", "ad"], "ssoctl app --help"), (["app", "add"], "ssoctl app add --help"),
-                (["token", "--scop", "S"], "ssoctl token --help"), (["tokne"], "ssoctl --help"),
-                (["help", "app", "ad"], "ssoctl app --help"), (["--x"], "ssoctl --help"),
+                (["app", "ad"], "ssoctl app add"), (["app", "add"], "ssoctl app add --help"),
+                (["token", "--scop", "S"], "ssoctl token --help"),
+                (["tokne", "--account", "it's me"], "ssoctl token --account 'it'\\''s me'"),
+                (["help", "app", "ad"], "ssoctl help app add"), (["--x"], "ssoctl --help"),
+                (["nonsense"], "ssoctl --help"), (["app", "nonsense"], "ssoctl app --help"),
             ] {
                 #expect(try await f.failure(arguments, status: 64)["nextCommand"] as? String == help, "\(arguments)")
             }

@@ -28,6 +28,9 @@ internal import Testing
             #expect(try TemporaryFolder.mode(of: file) == 0o600)
             let folder = try await f.ssoctl(["token", "--output", f.folder.path], status: 1).errors
             #expect(folder.contains("is a directory"), "\(folder)")
+            let missing = f.folder.file("new")
+            let failed = try await f.failure(["token", "--output", missing + "/token"], status: 1)
+            #expect(failed["nextCommand"] as? String == "mkdir -p \(missing)", "\(failed)")
             let identity = try await f.ssoctl(["token", "--id-token"]).output
             #expect(identity != token && identity.split(separator: ".").count == 3)
             let claims = try await f.ssoctl(["token", "--id-token", "--decode"]).output

@@ -105,7 +105,8 @@ internal import Testing
         try await AgentProcessFixture.with { f in
             try f.configure("[network]\nprxy = \"x\"\n")
             let check = try await check("configuration", f, status: 4)
-            #expect(!check.ok && check.detail.contains("line 2"), "\(check)")
+            #expect(!check.ok && check.detail.contains("config.toml:2: "), "\(check)")
+            #expect(check.hint?.hasPrefix("${EDITOR:-nano} +2 ") == true, "\(check)")
         }
     }
 

@@ -12,7 +12,7 @@ internal import Testing
             for path in [file, f.folder.path] {
                 let failure = try await f.failure(["status"], status: 4, variables: ["SSO_AGENT_SOCK": path])
                 #expect(failure["message"] as? String == "\(path) is not a socket; SSO_AGENT_SOCK names it")
-                #expect(failure["nextCommand"] == nil, "\(failure)")
+                #expect(failure["nextCommand"] as? String == "unset SSO_AGENT_SOCK", "\(failure)")
             }
         }
     }
@@ -44,10 +44,10 @@ internal import Testing
             let failure = try await f.failure(["status"], status: 4, variables: variables)
             let message = failure["message"] as? String ?? ""
             #expect(message.contains("“\(owner)”, which is not the ID of a user"), "\(failure)")
-            #expect(failure["nextCommand"] == nil, "\(failure)")
+            #expect(failure["nextCommand"] as? String == "unset SSO_AGENT_OWNER", "\(failure)")
             let check = try await DoctorTests.check(
                 "socket", in: f.ssoctl(["doctor", "--json"], status: 4, variables: variables).output)
-            #expect(check.detail == message && check.hint == nil, "\(check)")
+            #expect(check.detail == message && check.hint == "unset SSO_AGENT_OWNER", "\(check)")
             withExtendedLifetime(agent) {}
         }
     }

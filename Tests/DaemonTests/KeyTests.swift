@@ -41,7 +41,7 @@ internal import TokenModel
             #expect(failure?.code == .storeUnavailable && failure?.message.contains("ssoctl unlock") == true)
             #expect(try await client.status().storeProblem?.contains("passphrase") == true)
             #expect(try await key(f)["open"] as? Bool == false)
-            try await shell(f, "echo 'wrong horse' | ssoctl unlock", status: 1)
+            try await shell(f, "echo 'wrong horse' | ssoctl unlock 2>&1 | grep -q 'says what to do if it is forgotten'")
             // Only the one who entered it is told that a passphrase was wrong.
             let again = await #expect(throws: TokenError.self) { try await client.acquireTokenSilent(silent) }
             #expect(again?.message == failure?.message)

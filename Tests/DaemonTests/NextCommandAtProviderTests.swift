@@ -18,15 +18,19 @@ internal import Testing
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
             try await f.addApp("graph", clientID: "app-1")
-            for (error, number, next) in [
-                ("access_denied", 53003, nil), ("access_denied", 65004, "ssoctl sign-in --browser"),
-                ("unauthorized_client", 7_000_112, nil), ("invalid_scope", 70011, "ssoctl app show graph"),
-            ] as [(String, Int, String?)] {
+            for (error, number, reason, next) in [
+                ("access_denied", 53003, "provider", nil),
+                ("access_denied", 90094, "provider", "ssoctl sign-in --browser"),
+                ("access_denied", 65004, "user", "ssoctl sign-in --browser"),
+                ("unauthorized_client", 7_000_112, "app", nil),
+                ("invalid_scope", 70011, "scope", "ssoctl app show graph"),
+            ] as [(String, Int, String, String?)] {
                 f.emulator.control.inject(Self.refusal(error, "AADSTS\(number): refused."))
                 let failed = try await f.failure(["sign-in", "--browser"], status: 1)
                 #expect(failed["errorCodes"] as? [Int] == [number], "\(failed)")
                 #expect((failed["correlationId"] as? String)?.count == 36, "\(failed)")
                 #expect(failed["nextCommand"] as? String == next, "\(failed)")
+                #expect(failed["reason"] as? String == reason, "\(failed)")
             }
             f.emulator.control.inject(Self.refusal("access_denied", "The user pressed Cancel."))
             let declined = try await f.ssoctl(["sign-in", "--browser"], status: 1).errors

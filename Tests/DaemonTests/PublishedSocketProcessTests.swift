@@ -8,6 +8,32 @@ internal import TokenWire
 
 /// Published sockets of the executable: the command line, values, files, and the audit log.
 @Suite(.bounded) struct PublishedSocketProcessTests {
+    /// An agent that is started there would be another one, without anybody's sign-in.
+    @Test func isPublishedAgainAfterItHasBeenClosed() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let path = try f.makeSocketFolder()
+            #expect(try await f.publish(path).status == 0)
+            #expect(try await f.ssoctl(["unpublish", path]).output.contains(path))
+            let command = "env -u SSO_AGENT_SOCK -u SSO_AGENT_OWNER ssoctl publish --socket \(path) --app NAME"
+            let closed = try await f.at(path, ["token", "--client-id", "app-1", "--scope", "S", "--json"])
+            #expect(closed.status == 4 && closed.output.contains("\"nextCommand\" : \"\(command)\""), "\(closed)")
+            let doctor = try await f.at(path, ["doctor"])
+            #expect(doctor.status == 4 && doctor.output.contains("\n     → \(command)\n"), "\(doctor)")
+            #expect(!doctor.output.contains("sso-agent --socket"), "\(doctor)")
+            // Without the variable of the owner, it may have been another agent's; this one listens at the standard path.
+            let runtime = f.folder.file("runtime/sso-agent")
+            try FileManager.default.createDirectory(atPath: runtime, withIntermediateDirectories: true)
+            try FileManager.default.linkItem(atPath: f.socketPath, toPath: runtime + "/agent.sock")
+            let variables = ["SSO_AGENT_SOCK": path, "XDG_RUNTIME_DIR": f.folder.file("runtime")]
+            let unsure = try await f.failure(["status"], status: 4, variables: variables)
+            #expect(
+                (unsure["message"] as? String)?.contains("if it was published, that has ended; “\(command)”") == true)
+            #expect(unsure["nextCommand"] as? String == "sso-agent --socket \(path) &", "\(unsure)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     @Test func isMadeListedAndRemovedByCommands() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()

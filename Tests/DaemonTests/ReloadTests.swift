@@ -54,11 +54,12 @@ internal import TokenWire
             try f.configure(Self.closed + "[audit]\nnames = \"yes\"\n")
             let refused = try await f.run("ssoctl", ["reload", "--json"])
             #expect(refused.status == 1)
-            #expect(refused.output.contains("config.toml") && refused.output.contains("line 5"), "\(refused)")
+            #expect(refused.output.contains("config.toml:5: "), "\(refused)")
+            #expect(refused.output.contains("\"nextCommand\" : \"${EDITOR:-nano} +5 "), "\(refused)")
             kill(agent.processID, SIGHUP)
             let log = try await agent.process.waitForError("the configuration was not changed")
             #expect(!log.contains("the configuration was read again"))
-            #expect(log.contains("config.toml") && log.contains("line 5"), "\(log)")
+            #expect(log.contains("config.toml:5: "), "\(log)")
             // The rule is not in effect.
             let parameters = try f.parameters()
             let account = try await f.signIn("alice@contoso.com", parameters).account.reference

@@ -12,7 +12,7 @@ package struct Guide: Sendable {
             ? ["The agent has to trust the certificate: its configuration names the file,", "ca_file under [network]."]
             : [
                 "The agent accepts it if its configuration has under [network]: allow_loopback_http = true",
-                "or, without a service unit, if it is started with: sso-agent --allow-loopback-http",
+                "or if it is started with: sso-agent --allow-loopback-http",
             ]
     }
 

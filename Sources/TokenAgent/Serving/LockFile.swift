@@ -48,7 +48,8 @@ struct LockFile: ~Copyable {
         let holder = String(decoding: text, as: UTF8.self).trimmedNonEmpty ?? "unknown"
         return TokenError(
             .agentUnavailable,
-            "another sso-agent (process \(holder)) already listens on \(socketPath); use it, or stop it first")
+            "another sso-agent (process \(holder)) already listens on \(socketPath); use it, or "
+                + (Int32(holder) == nil ? "stop it first" : "stop it first, run: kill \(holder)"))
     }
 
     /// Longer than a stopping agent waits for its replies in progress, and shorter than a program waits for the agent

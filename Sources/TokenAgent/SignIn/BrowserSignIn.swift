@@ -51,12 +51,26 @@ extension SignInSessions {
         } catch {
             throw ending(of: id) ?? error
         }
-        let answer = try AuthorizationResponse(url: url, expectedState: state, issuer: issuer)
+        let answer = try response(at: url, to: begun, state: state, issuer: issuer)
         return try await signIn(
             begun,
             code: .authorizationCode(
                 code: answer.code, verifier: pkce.verifier, redirectURI: redirect.redirectURI), nonce: nonce,
             at: authorities.authority(begun.parameters, movedTo: answer.cloudName))
+    }
+
+    /// Decodes the URL of the redirect. An error of the identity provider without a correlation ID gets that of the sign-in, which the
+    /// authorization request had.
+    private func response(
+        at url: String, to begun: BeginInteractive, state: String, issuer: Endpoints.Issuer?
+    ) throws(TokenError) -> AuthorizationResponse {
+        do throws(TokenError) {
+            return try AuthorizationResponse(url: url, expectedState: state, issuer: issuer)
+        } catch {
+            var error = error
+            error.details.correlationID = error.details.correlationID ?? begun.parameters.correlationID
+            throw error
+        }
     }
 
     /// Redeems the authorization code and saves the tokens.

@@ -35,6 +35,8 @@ extension TokenError {
     /// The part that caused the failure: as the agent has found out, or else as the code says. Nil if that is not known.
     public var reason: Reason? {
         if let reason = details.reason { return reason }
+        // Entra has one name for a user who declines and for a policy of the tenant.
+        if code == .accessDenied, details.oauthError != nil, ProviderRefusal(details) != .declined { return .provider }
         return details.oauthError != nil && Self.codesOfProviders.contains(code) ? .provider : Self.reason(of: code)
     }
 

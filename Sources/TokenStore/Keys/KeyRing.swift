@@ -247,7 +247,9 @@ struct KeyRing {
     static let missingPassphrase = TokenError(
         .storeUnavailable, "the store is locked with a passphrase; run: ssoctl unlock", reason: .locked)
     static let wrongPassphrase = TokenError(
-        .storeUnavailable, "this is not the passphrase that the store is locked with; run: ssoctl unlock",
+        .storeUnavailable,
+        "this is not the passphrase that the store is locked with; “ssoctl unlock --help” says what to do if it is forgotten; run: "
+            + "ssoctl unlock",
         reason: .locked)
 }
 

@@ -129,7 +129,7 @@ extension HealthCheck {
     /// The check of a socket at which no agent can be reached.
     fileprivate static func unusableSocket(_ path: String, _ error: TokenError) -> HealthCheck {
         let advice = Advice(error.message)
-        var hint = advice.command.map { "start the agent: \($0)" }
+        var hint = advice.command.map { advice.startsAgent ? "start the agent: \($0)" : $0 }
         if advice.command == "ssoctl doctor" {
             // The path cannot be used, and this is the command that the error names.
             let isOwnSocket = FileStatus(path).map { $0.isOwn && $0.kind == .socket } ?? false

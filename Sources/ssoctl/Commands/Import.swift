@@ -45,7 +45,15 @@ struct ImportCommand: Command {
     }
 
     func execute(_ agent: AgentClient) async throws -> ImportPrintout {
-        if let file { return try await importFile(file, format, agent) }
+        if let file {
+            do {
+                return try await importFile(file, format, agent)
+            } catch let error as TokenError
+                where [.cacheBadFormat, PrivateFiles.commandLine.errorCode].contains(error.code)
+            {
+                throw CommandFailure(error, nextCommand: "ssoctl import --find")
+            }
+        }
         let found = FoundCaches(of: search.tool.map { [$0] } ?? OtherTool.allCases)
         for problem in found.unusable { Terminal.printError("ssoctl: \(problem)") }
         guard let tool = search.tool else { return ImportPrintout(caches: found.caches) }

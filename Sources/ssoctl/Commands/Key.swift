@@ -117,7 +117,9 @@ struct UnlockCommand: Command {
         commandName: "unlock",
         abstract: "Open the agent's store: with its passphrase, or by reading the key from its source once more.",
         discussion: """
-            The passphrase is asked for on the terminal, or is the first line of standard input.
+            The passphrase is asked for on the terminal, or is the first line of standard input. If it is forgotten, the store is lost: \
+            stop the agent with “kill” and the process ID that “ssoctl status” shows, move the file cache.sqlite out of the folder \
+            ~/.local/state/sso-agent, and sign in again.
 
             Examples:
               ssoctl unlock

@@ -26,8 +26,8 @@ enum ConfigurationChecks {
                     name: "configuration", ok: true,
                     detail: files.isEmpty ? "there are no files" : files.joined(separator: ", ")))
         } catch {
-            checks.append(
-                HealthCheck(name: "configuration", ok: false, detail: error.error.message, hint: error.nextCommand))
+            let hint = error.nextCommand ?? ConfigurationPlace(error.error.message)?.editCommand
+            checks.append(HealthCheck(name: "configuration", ok: false, detail: error.error.message, hint: hint))
         }
         checks += [proxy(configuration), certificates(configuration)]
         if !knowsClock { checks.append(clock) }

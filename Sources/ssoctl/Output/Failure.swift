@@ -147,19 +147,29 @@ struct Advice {
     /// The command of this package at the end of the message; nil if there is none.
     let command: String?
 
+    /// Whether the command starts the agent.
+    let startsAgent: Bool
+
     /// - Parameter message: must not contain text of an identity provider, which could otherwise suggest a command.
     init(_ message: String) {
-        for mark in [Self.startMark, "; run: ", ", then run: ", ", see: ", "; see: "] {
+        for mark in Self.startMarks + ["; run: ", ", then run: ", ", or run: ", ", run: ", ", see: ", "; see: "] {
             guard let place = message.ranges(of: mark).last else { continue }
             let rest = message[place.upperBound...]
-            guard rest.hasPrefix("ssoctl ") || mark == Self.startMark else { continue }
-            (self.message, command) = (String(message[..<place.lowerBound]), String(rest))
+            let startsAgent = Self.startMarks.contains(mark)
+            guard startsAgent || Self.programs.contains(where: { rest.hasPrefix($0 + " ") }) else { continue }
+            (self.message, command, self.startsAgent) = (
+                String(message[..<place.lowerBound]), String(rest), startsAgent
+            )
             return
         }
-        (self.message, command) = (message, nil)
+        (self.message, command, startsAgent) = (message, nil, false)
     }
 
-    private static let startMark = "; \(StartAdvice.commandMark)"
+    private static let startMarks = ["; \(StartAdvice.commandMark)", "; otherwise \(StartAdvice.commandMark)"]
+    /// The first words of the commands in messages.
+    private static let programs = [
+        "ssoctl", "chmod", "setfacl", "sudo chown", "env -u", "kill", "unset", "export", "loginctl",
+    ]
 
     /// Whether the message has a command in a sentence that is not understood without it.
     var namesCommand: Bool { message.contains("run: ") }

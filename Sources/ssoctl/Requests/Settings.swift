@@ -75,7 +75,7 @@ struct Settings {
         if let name = configuration.defaultApp {
             if let app = configuration.app(named: name.value) { return app }
             throw .usage(
-                "the default app “\(name.value)” of \(name.file), line \(name.line), does not exist",
+                "\(name.place): the default app “\(name.value)” does not exist",
                 nextCommand: configuration.apps.isEmpty ? "ssoctl init" : Self.list)
         }
         if configuration.apps.count == 1 { return configuration.apps[0] }

@@ -51,6 +51,23 @@ internal import TokenModel
         }
     }
 
+    /// A redirect has no other place for it than the description, and not every provider writes it there.
+    @Test func hasTheCorrelationIDOfTheSignInThatWasRefused() async throws {
+        try await AgentFixture.with { f in
+            let parameters = try f.parameters()
+            let begun = try await f.agent.beginInteractive(BeginInteractive(parameters: parameters))
+            let query = try #require(begun.authorizationURL.split(separator: "?").last)
+            let state = try #require(query.split(separator: "&").first { $0.hasPrefix("state=") })
+            let url = "\(begun.redirectURI)?error=access_denied&error_description=The+user+pressed+Cancel.&\(state)"
+            let error = await #expect(throws: TokenError.self) {
+                try await f.agent.completeInteractive(
+                    CompleteInteractive(sessionID: begun.sessionID, responseURL: url))
+            }
+            #expect(error?.code == .accessDenied && error?.reason == .user)
+            #expect(error?.details.correlationID == parameters.correlationID)
+        }
+    }
+
     @Test func namesTheLockedStore() async throws {
         try await AgentFixture.with { f in
             try await f.signIn(Self.alice, f.parameters())
