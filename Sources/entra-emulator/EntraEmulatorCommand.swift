@@ -22,9 +22,10 @@ struct EntraEmulatorCommand: AsyncParsableCommand {
               export SSO_AGENT_SOCK=$PWD/run/agent.sock
               export SSO_AGENT_STATE_DIR=$PWD/state SSO_AGENT_CONFIG=$PWD/config.toml
               entra-emulator --port 8080 --user alice@contoso.com &
-              sso-agent --allow-loopback-http &
               ssoctl app add demo --client-id any --scope User.Read \\
                 --authority http://127.0.0.1:8080/organizations
+              sso-agent --allow-loopback-http &
+              sleep 1
               ssoctl sign-in
               ssoctl token --decode
 

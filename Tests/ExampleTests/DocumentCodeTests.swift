@@ -57,19 +57,41 @@ internal import Testing
                 let commands = "echo 'at \(block.testDescription)' >&2\n\(code)"
                 return block.needsOwnShell ? "(\nown_shell\n\(commands))" : commands
             }
-            let file = f.folder.file("document.sh")
-            try ([Self.prelude, Self.preparations[document] ?? ""] + script).joined(separator: "\n")
-                .write(toFile: file, atomically: false, encoding: .utf8)
-            let variables = [
-                "ROOT": PackageFolder.root.path, "EMULATOR": f.emulator.url, "TMPDIR": f.folder.path, "PORT": "\(port)",
-                "SSO_AGENT_START": "0", "PATH": "\(Executable.folder.path):\(f.environment["PATH"] ?? "")",
-            ]
-            let ended = try await TestProcess(
-                "/bin/bash", [file], environment: f.environment.merging(variables) { $1 }
-            ).finish()
+            let ended = try await Self.run([Self.preparations[document] ?? ""] + script, port, f)
             #expect(ended.status == 0, "\(document): \(ended.output)\n\(ended.errors)")
             withExtendedLifetime(agent) {}
         }
+    }
+
+    /// The first example of `entra-emulator --help`, up to the blank line.
+    @Test func runsTheExampleOfTheEmulatorsHelp() async throws {
+        try await AgentProcessFixture.with(isOnline: true) { f in
+            let help = try await TestProcess("entra-emulator", ["--help"], environment: f.environment).finish().output
+            let example = try #require(help.components(separatedBy: "Examples:\n").last)
+            let commands = example.components(separatedBy: "\n\n")[0]
+            #expect(commands.contains("ssoctl token"))
+            let port = try await Self.freePort()
+            let ended = try await Self.run(
+                ["(", "own_shell", commands.replacing("8080", with: "\(port)"), ")"], port, f)
+            #expect(ended.status == 0, "\(ended.output)\n\(ended.errors)")
+            #expect(ended.output.contains("alice@contoso.com"))
+        }
+    }
+
+    /// Runs a script in the shell of the prelude.
+    private static func run(
+        _ script: [String], _ port: Int, _ f: AgentProcessFixture
+    ) async throws -> (status: Int32, output: String, errors: String) {
+        let file = f.folder.file("document.sh")
+        try ([prelude] + script).joined(separator: "\n").write(toFile: file, atomically: false, encoding: .utf8)
+        let variables = [
+            "ROOT": PackageFolder.root.path, "EMULATOR": f.emulator.url, "TMPDIR": f.folder.path, "PORT": "\(port)",
+            "SSO_AGENT_START": "0", "PATH": "\(Executable.folder.path):\(f.environment["PATH"] ?? "")",
+        ]
+        let ended = try await TestProcess(
+            "/bin/bash", [file], environment: f.environment.merging(variables) { $1 }
+        ).finish()
+        return (ended.status, ended.output, ended.errors)
     }
 
     private static let prelude = """
