@@ -65,9 +65,9 @@ internal import Testing
 
     /// The list is that of the flags with which a release is linked.
     @Test func describesHowAReleaseIsLinked() throws {
-        let makefile = try String(contentsOfFile: PackageFolder.path("Makefile"), encoding: .utf8)
-        #expect(makefile.contains("--static-swift-stdlib"))
-        #expect(makefile.contains("cc -print-file-name=libstdc++.a"))
+        let script = try String(contentsOfFile: PackageFolder.path("packaging/build"), encoding: .utf8)
+        #expect(script.contains("--static-swift-stdlib"))
+        #expect(script.contains("cc -print-file-name=libstdc++.a"))
     }
 
     @Test(.enabled(if: canRun, "there is no Python, toolchain or Git")) func namesEachPackageOnce() async throws {
