@@ -90,11 +90,12 @@ extension CommandFailure {
         let advice = Advice(error.message)
         failure.error.message = advice.message
         failure.nextCommand = advice.command
+        let isTrusted = Advice.isAgentTrusted
+        let correction = isTrusted ? FailedWrite(error.message)?.command : nil
         switch error.code {
-        case .storeUnavailable where FailedWrite(error.message)?.command != nil,
-            .invalidDeveloperParameter where FailedWrite(error.message)?.command != nil:
-            failure.nextCommand = FailedWrite(error.message)?.command
-        case .invalidDeveloperParameter where advice.command == nil:
+        case .storeUnavailable where correction != nil, .invalidDeveloperParameter where correction != nil:
+            failure.nextCommand = correction
+        case .invalidDeveloperParameter where advice.command == nil && isTrusted:
             failure.nextCommand = ConfigurationPlace(error.message)?.editCommand
         case .storeUnavailable where advice.command == nil && !advice.namesCommand:
             let isOpen = (try? await agent.keyStatus().isOpen) ?? true

@@ -139,6 +139,9 @@ internal import TokenModel
         ] as [(String, String, String?)])
     func takesTheCommandFromTheEndOfAMessage(text: String, message: String, command: String?) {
         #expect(Advice(text).message == message && Advice(text).command == command)
+        // Another user's agent suggests nothing.
+        let another = Advice(text, isTrusted: false)
+        #expect(another.message == text && another.command == nil && !another.startsAgent)
     }
 
     @Test(

@@ -1,5 +1,6 @@
 internal import AgentClient
 internal import AgentSocket
+internal import PosixFiles
 internal import TokenModel
 
 /// The exit status of a command. Scripts rely on the numbers.
@@ -150,9 +151,11 @@ struct Advice {
     /// Whether the command starts the agent.
     let startsAgent: Bool
 
-    /// - Parameter message: must not contain text of an identity provider, which could otherwise suggest a command.
-    init(_ message: String) {
-        for mark in Self.startMarks + ["; run: ", ", then run: ", ", or run: ", ", run: ", ", see: ", "; see: "] {
+    /// - Parameters:
+    ///   - message: must not contain text of an identity provider, which could otherwise suggest a command.
+    ///   - isTrusted: whether the message is this user's; no command is taken from that of another one.
+    init(_ message: String, isTrusted: Bool = Self.isAgentTrusted) {
+        for mark in isTrusted ? Self.marks : [] {
             guard let place = message.ranges(of: mark).last else { continue }
             let rest = message[place.upperBound...]
             let startsAgent = Self.startMarks.contains(mark)
@@ -165,6 +168,14 @@ struct Advice {
         (self.message, command, startsAgent) = (message, nil, false)
     }
 
+    /// Whether the agent is one of this user. Another user's, whom `$SSO_AGENT_OWNER` names, writes its messages as it likes, and could
+    /// have a person or a script run any command.
+    static var isAgentTrusted: Bool {
+        let owner = AgentEnvironment.current.socketOwner
+        return owner == nil || owner == FileStatus.effectiveUser
+    }
+
+    private static let marks = startMarks + ["; run: ", ", then run: ", ", or run: ", ", run: ", ", see: ", "; see: "]
     private static let startMarks = ["; \(StartAdvice.commandMark)", "; otherwise \(StartAdvice.commandMark)"]
     /// The first words of the commands in messages.
     private static let programs = [
