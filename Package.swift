@@ -231,7 +231,7 @@ let package = Package(
         .target(
             name: "AgentTestSupport",
             dependencies: [
-                "AccessPolicy", "AgentClient", "AgentSocket", "CStoreFaults", "EntraEmulator",
+                "AccessPolicy", "AgentClient", "AgentSocket", "AuditLog", "CStoreFaults", "EntraEmulator",
                 "TestSupport", "TokenAgent",
                 "TokenEndpoint",
                 "TokenModel", "TokenStore", "TokenWire",

@@ -3,4 +3,4 @@
 set -eu
 cd "$(dirname "$0")/../.."
 packaging/build sso-agent ssoctl bench-floor agent-bench >&2
-exec "$("${SWIFT:-swift}" build -c release --show-bin-path)/agent-bench" "$@"
+exec "$(${SWIFT:-swift} build -c release --show-bin-path)/agent-bench" "$@"

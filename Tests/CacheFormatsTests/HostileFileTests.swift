@@ -42,21 +42,9 @@ internal import TokenModel
     }
 
     /// The fuzzer's corpus.
-    @Test(arguments: ["adal-archive", "adal-json", "msal-json"])
-    func survivesTheCorpus(target: String) throws {
-        let folder = PackageFolder.root.appending(path: "Tests/Fuzz/corpus/\(target)")
-        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-        #expect(!names.isEmpty)
-        for name in names {
-            let bytes = [UInt8](try Data(contentsOf: folder.appending(path: name)))
-            let broken =
-                switch target {
-                case "adal-archive": FormatProperties.brokenImport(bytes, .adalArchive)
-                case "adal-json": FormatProperties.brokenImport(bytes, .adalJSON)
-                default: FormatProperties.brokenImport(bytes, .msalJSON)
-                }
-            #expect(broken == nil, "\(name)")
-        }
+    @Test(arguments: zip(["adal-archive", "adal-json", "msal-json"], [CacheFormat.adalArchive, .adalJSON, .msalJSON]))
+    func survivesTheCorpus(target: String, format: CacheFormat) throws {
+        #expect(try FuzzCorpus.violation(of: target) { FormatProperties.brokenImport($0, format) } == nil)
     }
 
     /// The properties of all inputs hold for the libraries' caches.

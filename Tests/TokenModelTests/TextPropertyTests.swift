@@ -34,14 +34,7 @@ internal import Testing
         }
     }
 
-    /// The fuzzer's corpus.
-    @Test func holdForTheCorpus() throws {
-        let folder = PackageFolder.root.appending(path: "Tests/Fuzz/corpus/text")
-        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-        #expect(!names.isEmpty)
-        for name in names {
-            let bytes = [UInt8](try Data(contentsOf: folder.appending(path: name)))
-            #expect(TextProperties.broken(bytes) == nil, "\(name)")
-        }
+    @Test func holdForTheFuzzersCorpusAndItsChanges() throws {
+        #expect(try FuzzCorpus.violation(of: "text", changes: 50, TextProperties.broken) == nil)
     }
 }

@@ -18,16 +18,7 @@ internal import TokenWire
         let path = folder.file("audit.log")
         try await AgentFixture.with(
             rules: rules, adjust: { $0.audit = .file(path: path, limit: 32 << 10) }, body)
-        var reader = try AuditReader(path: path)
-        var lines: [AuditLine] = []
-        while let item = try reader.next() {
-            guard case .line(_, let line) = item else {
-                Issue.record("\(item)")
-                continue
-            }
-            lines.append(line)
-        }
-        return lines
+        return try AuditReader.lines(of: path)
     }
 
     /// Sends requests on one connection, a hundred at a time, and returns the codes of their failures.

@@ -60,16 +60,7 @@ internal import TokenWire
     /// The lines of the log, which has no finding.
     private func lines() async throws -> [AuditLine] {
         await writer.flush()
-        var reader = try AuditReader(path: folder.file("audit.log"))
-        var lines: [AuditLine] = []
-        while let item = try reader.next() {
-            guard case .line(_, let line) = item else {
-                Issue.record("\(item)")
-                continue
-            }
-            lines.append(line)
-        }
-        return lines
+        return try AuditReader.lines(of: folder.file("audit.log"))
     }
 
     private func lines(_ event: String) async throws -> [AuditLine] {
