@@ -48,7 +48,7 @@ extension ForeignCache {
         guard survey.issuers.provider(of: item, at: environment) != .unknown else {
             return keep(entry, in: .account, Self.unknownProvider(environment))
         }
-        let realm = shared(survey.tenants.tenant(of: item) ?? Self.realm(item))
+        let realm = shared(survey.tenants.tenant(of: item) ?? UnifiedIssuers.realm(of: item))
         var record = AccountRecord(
             item, home, of: item.agentIssuer(at: environment), environment: shared(environment), realm: realm,
             authorityType: survey.issuers.type(of: item, at: environment))
@@ -89,7 +89,7 @@ extension ForeignCache {
         let credential = UnifiedCredential(
             account: AccountKey(issuer: issuer, identity: .home(home)), environment: environment, clientID: clientID,
             secret: secret)
-        let realm = shared(survey.tenants.tenant(of: item) ?? Self.realm(item))
+        let realm = shared(survey.tenants.tenant(of: item) ?? UnifiedIssuers.realm(of: item))
         let requestedRealm = requestedRealm(item, realm)
         switch section {
         case .refreshToken:
@@ -195,11 +195,6 @@ extension ForeignCache {
             return "it answers only the request that it was issued for"
         }
         return nil
-    }
-
-    /// The realm of an entry. AD FS has no tenants: MSAL for .NET omits the realm, other libraries write `adfs`.
-    private static func realm(_ item: UnifiedItem) -> String {
-        item.text(.realm)?.lowercased() ?? UnifiedIssuers.adfsRealm
     }
 
     /// The realm that the entry's library requested; nil if it is the tenant. Early versions of MSAL for Node write no realm

@@ -39,20 +39,21 @@ struct UnifiedIssuers {
     /// The provider of an account entry.
     func provider(of item: UnifiedItem, at environment: String) -> Provider {
         if let issuer = item.agentIssuer(at: environment) { return .known(issuer) }
-        let realm = item.text(.realm)?.lowercased() ?? Self.adfsRealm
         let type = self.type(of: item, at: environment)
-        guard type != AccountRecord.entraType || isMicrosofts(environment) else { return .unknown }
-        return .known(AccountRecord.issuer(environment: environment, realm: realm, authorityType: type))
+        guard type != AccountRecord.entraType || clouds.trustsEntraType(at: environment) else { return .unknown }
+        return .known(
+            AccountRecord.issuer(environment: environment, realm: Self.realm(of: item), authorityType: type))
     }
 
     /// The authority type of an account entry. MSAL for .NET gives Entra's to accounts of AD FS, without a realm.
     func type(of item: UnifiedItem, at environment: String) -> String {
         let type = AccountRecord.authorityType(item.text(.authorityType))
-        guard type == AccountRecord.entraType, !isMicrosofts(environment), item.agentIssuer(at: environment) == nil
+        guard type == AccountRecord.entraType, !clouds.trustsEntraType(at: environment),
+            item.agentIssuer(at: environment) == nil
         else {
             return type
         }
-        return (item.text(.realm)?.lowercased() ?? Self.adfsRealm) == Self.adfsRealm ? AccountRecord.adfsType : type
+        return Self.realm(of: item) == Self.adfsRealm ? AccountRecord.adfsType : type
     }
 
     /// The provider of an account's credential, all in lower case.
@@ -62,9 +63,9 @@ struct UnifiedIssuers {
         ofCredential item: UnifiedItem, in section: UnifiedSection, of home: String, at environment: String
     ) -> Provider {
         if let issuer = item.agentIssuer(at: environment) { return .known(issuer) }
-        // Refresh tokens have no realm, and other tokens without one are AD FS's.
-        let implied = section == .refreshToken ? nil : Self.adfsRealm
-        return provider(of: home, at: environment, realm: item.text(.realm)?.lowercased() ?? implied)
+        // Refresh tokens have no realm, so that its absence says nothing.
+        let realm = section == .refreshToken ? item.text(.realm)?.lowercased() : Self.realm(of: item)
+        return provider(of: home, at: environment, realm: realm)
     }
 
     /// The provider of a credential of an account.
@@ -78,15 +79,20 @@ struct UnifiedIssuers {
                 AccountRecord.issuer(
                     environment: environment, realm: Self.adfsRealm, authorityType: AccountRecord.adfsType))
         }
-        return isMicrosofts(environment) ? .known(Issuer(ofEnvironment: environment)) : .unknown
+        return clouds.trustsEntraType(at: environment) ? .known(Issuer(ofEnvironment: environment)) : .unknown
     }
 
-    /// Whether Entra's type at this host means one of Microsoft's providers.
-    private func isMicrosofts(_ environment: String) -> Bool {
-        CloudDirectory.isMicrosofts(environment) || clouds.isEntras(environment)
-    }
+    /// The realm of an entry. AD FS has no tenants: MSAL for .NET omits the realm, other libraries write `adfs`.
+    static func realm(of item: UnifiedItem) -> String { item.text(.realm)?.lowercased() ?? adfsRealm }
 
     static let adfsRealm = "adfs"
+}
+
+extension CloudDirectory {
+    /// Whether Entra's authority type at this host means one of Microsoft's providers.
+    func trustsEntraType(at environment: String) -> Bool {
+        Self.isMicrosofts(environment) || isEntras(environment)
+    }
 }
 
 extension UnifiedItem {

@@ -130,8 +130,7 @@ struct UnifiedRecords {
     private func agentIssuer(of record: CacheRecord) -> String? {
         guard let account = record.header.account, let environment = record.header.environment else { return nil }
         if account.issuer.isAtCustomDomain { return account.issuer.text }
-        guard account.issuer == Issuer(environment), !CloudDirectory.isMicrosofts(environment),
-            !clouds.isEntras(environment),
+        guard account.issuer == Issuer(environment), !clouds.trustsEntraType(at: environment),
             partition[account].accounts.values.contains(where: { $0.authorityType == AccountRecord.entraType })
         else { return nil }
         return account.issuer.text

@@ -145,7 +145,7 @@ extension CommandFailure: Encodable {
 struct Advice {
     /// The message without the command.
     let message: String
-    /// The command of this package at the end of the message; nil if there is none.
+    /// The command at the end of the message; nil if there is none.
     let command: String?
 
     /// Whether the command starts the agent.
