@@ -25,10 +25,7 @@ struct UnifiedTenants {
     mutating func add(_ item: UnifiedItem) {
         guard let claims = Self.claims(of: item) else { return }
         if let home = item.text(.homeAccountID)?.lowercased(), let name = claims.username { names[home] = name }
-        // An AD FS has no tenants; the realm tells it from other providers in an export, whatever its token says.
-        guard let tenant = Self.tenant(claims), item.text(.realm)?.lowercased() != UnifiedIssuers.adfsRealm else {
-            return
-        }
+        guard let tenant = Self.tenant(claims), !isOfADFS(item) else { return }
         let place = place(of: item)
         let client = Place(
             home: shared(place.home), cloud: shared(place.cloud), client: shared(place.client),
@@ -36,6 +33,14 @@ struct UnifiedTenants {
         let anyClient = Place(home: client.home, cloud: client.cloud, client: "", realm: client.realm)
         // Of several tenants the same one in any order, since an export has another order.
         for place in [client, anyClient] { tenants[place] = shared(max(tenants[place] ?? "", tenant)) }
+    }
+
+    /// Whether the realm of an entry tells AD FS. It has no tenants, whatever its token says: in an export, the realm tells it from other
+    /// providers.
+    private func isOfADFS(_ item: UnifiedItem) -> Bool {
+        guard item.text(.realm) == nil else { return UnifiedIssuers.realm(of: item) == UnifiedIssuers.adfsRealm }
+        let environment = item.text(.environment)?.lowercased() ?? ""
+        return !clouds.trustsEntraType(at: environment) && item.agentIssuer(at: environment) == nil
     }
 
     /// Whether an ID token is of the tenant to which its realm leads. If another ID token of the app leads to another
