@@ -40,7 +40,14 @@ void agent_release_memory(void) {
     malloc_trim(0);
 #endif
 }
+
+void agent_use_one_heap(void) {
+#ifdef __GLIBC__
+    mallopt(M_ARENA_MAX, 1);
+#endif
+}
 #else
 void agent_release_code(void) {}
 void agent_release_memory(void) {}
+void agent_use_one_heap(void) {}
 #endif

@@ -13,10 +13,10 @@ package enum StandardStream: Int32, Sendable {
 
     /// Writes all of a text, whose control characters the terminal obeys.
     func writeUnchecked(_ text: String) {
-        let bytes = Array(text.utf8)
-        bytes.withUnsafeBytes { bytes in
+        var text = text
+        text.withUTF8 { characters in
             do throws(SystemError) {
-                try FileDescriptor.writeAll(bytes, to: rawValue)
+                try FileDescriptor.writeAll(UnsafeRawBufferPointer(characters), to: rawValue)
             } catch {
                 if self == .output { Self.lost.store(error.number, ordering: .relaxed) }
             }

@@ -6,7 +6,7 @@
 package enum TerminalText {
     /// Returns the text without such characters.
     package static func neutralised(_ text: String) -> String {
-        guard text.utf8.contains(where: { $0 < 0x20 && $0 != 0x0A && $0 != 0x09 || $0 >= 0x7F }) else { return text }
+        guard !isPlain(text) else { return text }
         var shown = ""
         for scalar in text.unicodeScalars {
             if isObeyed(scalar) {
@@ -16,6 +16,14 @@ package enum TerminalText {
             }
         }
         return shown
+    }
+
+    /// Whether the text has printable ASCII characters, line feeds and tabs only.
+    private static func isPlain(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { bytes in
+            bytes.allSatisfy { $0 >= 0x20 && $0 < 0x7F || $0 == 0x0A || $0 == 0x09 }
+        }
     }
 
     /// Returns the text without such characters and on one line: line feeds and tabs become blanks.

@@ -52,16 +52,10 @@ enum Terminal {
     static func print(json value: some Encodable) { print(json(value)) }
 
     /// The value as JSON, on several lines.
-    static func json(_ value: some Encodable) -> String { json(value, .prettyPrinted) }
+    static func json(_ value: some Encodable) -> String { JSONText.of(value) }
 
     /// The value as JSON, on one line.
-    static func jsonLine(_ value: some Encodable) -> String { json(value, []) }
-
-    private static func json(_ value: some Encodable, _ formatting: JSONEncoder.OutputFormatting) -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = formatting.union([.sortedKeys, .withoutEscapingSlashes])
-        return (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? ""
-    }
+    static func jsonLine(_ value: some Encodable) -> String { JSONText.of(value, isOnOneLine: true) }
 
     /// Whether a person sees what is written to standard error.
     static var showsMessages: Bool { isatty(STDERR_FILENO) == 1 }

@@ -238,6 +238,10 @@ void agent_release_code(void);
 /* Gives the pages of released memory back to the system. Without effect on macOS, and with another C library than glibc. */
 void agent_release_memory(void);
 
+/* Has all threads allocate from one heap, which grows by larger steps than those that glibc makes for further threads: for a short
+   process, whose threads take turns. Without effect on macOS, and with another C library than glibc. */
+void agent_use_one_heap(void);
+
 /* Leaves no core dump of this process, and lets no other process of the user trace or read it; 0, or an errno. Also removes the
    handlers of crashes: Swift's would wait for ever for a program that may not read this process. */
 int agent_forbid_inspection(void);

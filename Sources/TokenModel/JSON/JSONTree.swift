@@ -109,11 +109,16 @@ extension JSONTree {
 
     /// Appends a string as JSON.
     package static func write(_ value: String, to bytes: inout [UInt8]) {
+        var value = value
         bytes.append(UInt8(ascii: "\""))
-        if value.utf8.contains(where: needsEscape) {
-            for byte in value.utf8 { write(byte, to: &bytes) }
-        } else {
-            bytes += value.utf8
+        value.withUTF8 { characters in
+            var start = 0
+            for index in characters.indices where needsEscape(characters[index]) {
+                bytes.append(contentsOf: characters[start..<index])
+                writeEscaped(characters[index], to: &bytes)
+                start = index + 1
+            }
+            bytes.append(contentsOf: characters[start...])
         }
         bytes.append(UInt8(ascii: "\""))
     }
@@ -122,19 +127,18 @@ extension JSONTree {
         byte < 0x20 || byte == 0x7F || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 
-    private static func write(_ byte: UInt8, to bytes: inout [UInt8]) {
+    private static func writeEscaped(_ byte: UInt8, to bytes: inout [UInt8]) {
         switch byte {
         case UInt8(ascii: "\""): bytes += #"\""#.utf8
         case UInt8(ascii: "\\"): bytes += #"\\"#.utf8
         case UInt8(ascii: "\n"): bytes += #"\n"#.utf8
         case UInt8(ascii: "\r"): bytes += #"\r"#.utf8
         case UInt8(ascii: "\t"): bytes += #"\t"#.utf8
-        case _ where needsEscape(byte):
+        default:
             let hex = String(byte, radix: 16)
             bytes += #"\u00"#.utf8
             if byte < 0x10 { bytes.append(UInt8(ascii: "0")) }
             bytes += hex.utf8
-        default: bytes.append(byte)
         }
     }
 }

@@ -108,21 +108,23 @@ struct AccountsCommand: Command {
 /// An account as JSON, and as a line of text.
 struct AccountJSON: Encodable {
     struct Profile: Encodable {
-        var tenantId: String
-        var identifier: String?
-        var username: String?
         var environment: String
+        var identifier: String?
         var isHomeTenant: Bool
+        var tenantId: String
+        var username: String?
     }
 
-    var identifier: String?
-    var username: String?
-    var environment: String
-    var tenantProfiles: [Profile]
-    var source: String
-    /// The apps that have tokens of the account; nil in a result without the tokens, as are the other two.
+    // In the order of their names, as they are written: there may be 10,000 accounts.
+
+    /// The apps that have tokens of the account; nil in a result without the tokens, as are `state` and `validUntil`.
     private(set) var apps: [String]?
+    var environment: String
+    var identifier: String?
+    var source: String
     private(set) var state: AccountTokens.Summary.State?
+    var tenantProfiles: [Profile]
+    var username: String?
     /// The end of the token that is valid longest, in seconds since 1970; nil also if none is valid.
     private(set) var validUntil: Int64?
 
@@ -133,8 +135,8 @@ struct AccountJSON: Encodable {
         source = account.source == .adal ? "adal" : "msal"
         tenantProfiles = account.tenantProfiles.map {
             Profile(
-                tenantId: $0.realm, identifier: $0.localAccountID, username: $0.username, environment: $0.environment,
-                isHomeTenant: $0.isHome)
+                environment: $0.environment, identifier: $0.localAccountID, isHomeTenant: $0.isHome, tenantId: $0.realm,
+                username: $0.username)
         }
     }
 

@@ -1,0 +1,94 @@
+import Foundation
+import Testing
+import TokenModel
+
+/// What `JSONText` writes: the same documents as Foundation's encoder.
+@Suite struct JSONTextTests {
+    private struct Sample: Encodable {
+        struct Item: Encodable {
+            var name: String?
+            var count: Int64
+        }
+        enum State: String, Encodable { case signedIn }
+
+        var zeta = "z"
+        var alpha: [Item] = [Item(name: "a", count: 1), Item(name: nil, count: -2)]
+        var empty: [Int] = []
+        var none: String?
+        var map = ["b": 1, "a": 2]
+        var flags = [true, false]
+        var state = State.signedIn
+        var number = 1.5
+        var small: UInt8 = 255
+        var nested: [[String: [Item]]] = [["x": [Item(name: "deep", count: .max)]], [:]]
+    }
+
+    @Test func agreesWithFoundationsEncoder() throws {
+        let text = JSONText.of(Sample())
+        let encoder = JSONEncoder()
+        let expected = try JSONSerialization.jsonObject(with: encoder.encode(Sample())) as? NSDictionary
+        #expect(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? NSDictionary == expected)
+        #expect(expected != nil)
+    }
+
+    @Test func putsEachMemberAndItemOnItsOwnLine() {
+        struct Small: Encodable {
+            var second = [1, 2]
+            var first = "x"
+            var third: [String] = []
+        }
+        #expect(
+            JSONText.of(Small()) == """
+                {
+                  "first" : "x",
+                  "second" : [
+                    1,
+                    2
+                  ],
+                  "third" : []
+                }
+                """)
+        #expect(JSONText.of(Small(), isOnOneLine: true) == #"{"first":"x","second":[1,2],"third":[]}"#)
+    }
+
+    @Test func sortsMembersWithinSortedMembers() {
+        #expect(
+            JSONText.of(["b": ["d": 1, "c": 2], "a": ["f": 3, "e": 4]], isOnOneLine: true)
+                == #"{"a":{"e":4,"f":3},"b":{"c":2,"d":1}}"#)
+    }
+
+    @Test func keepsTheLastOfMembersWithOneName() {
+        struct Name: CodingKey {
+            let stringValue: String
+            var intValue: Int? { nil }
+            init(stringValue: String) { self.stringValue = stringValue }
+            init?(intValue: Int) { nil }
+        }
+        struct Twice: Encodable {
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.container(keyedBy: Name.self)
+                for (name, value) in [("a", 1), ("b", 2), ("a", 3)] {
+                    try container.encode(value, forKey: Name(stringValue: name))
+                }
+            }
+        }
+        #expect(JSONText.of(Twice(), isOnOneLine: true) == #"{"a":3,"b":2}"#)
+    }
+
+    @Test func escapesWhatAStringMustNotHold() throws {
+        let text = "\u{0}\u{1f}\"\\\n\r\t/é\u{7f}😀"
+        let written = JSONText.of([text], isOnOneLine: true)
+        #expect(written == #"["\u0000\u001f\"\\\n\r\t/é\u007f😀"]"#)
+        #expect(try JSONSerialization.jsonObject(with: Data(written.utf8)) as? [String] == [text])
+    }
+
+    @Test(arguments: [(0, "0"), (2, "2"), (-0.25, "-0.25"), (1e300, "1e+300"), (.infinity, "null"), (.nan, "null")])
+    func writesNumbersAsJSONHasThem(_ number: Double, _ expected: String) {
+        #expect(JSONText.of([number], isOnOneLine: true) == "[\(expected)]")
+    }
+
+    @Test func writesAScalarAlone() {
+        #expect(JSONText.of("a") == #""a""#)
+        #expect(JSONText.of(Int?.none) == "null")
+    }
+}
