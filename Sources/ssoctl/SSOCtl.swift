@@ -54,6 +54,9 @@ struct SSOCtl: AsyncParsableCommand {
         let arguments = Array(CommandLine.arguments.dropFirst())
         CompletionRun.prepare(arguments)
         do {
+            if arguments.first == "token", let token = TokenCommand(plain: arguments.dropFirst()) {
+                return try await token.run()
+            }
             if let unknown = CommandPath(arguments, configuration).unknown { throw unknown }
             var command: any ParsableCommand
             if let parsed = await parsedAlone(arguments) {

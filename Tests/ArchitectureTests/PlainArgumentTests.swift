@@ -1,7 +1,7 @@
 internal import TestSupport
 internal import Testing
 
-/// `sso-agent` has two readers of its command line: ArgumentParser, and a quick one for what programs write. Both have the same options.
+/// `sso-agent` and `ssoctl token` have two readers of their command lines: ArgumentParser, and a quick one for what programs write.
 @Suite(.bounded) struct PlainArgumentTests {
     @Test func readsEveryOptionWithoutArgumentParser() throws {
         let source = try #require(PackageTree.text("Sources/sso-agent/SSOAgent.swift"))
@@ -23,6 +23,28 @@ internal import Testing
         }
         let values = source.matches(of: #/\n    var [A-Za-z]+(?:: [A-Za-z.]+)? = ([A-Za-z.]+)\n/#).map(\.output.1)
         #expect(Set(values) == ["false", "Self.defaultLogLevel"])
+    }
+
+    /// A property without a value would end the process when it is read.
+    @Test func setsEveryPropertyOfATokenCommand() throws {
+        let plain = try #require(PackageTree.text("Sources/ssoctl/Commands/PlainToken.swift"))
+        let files = ["Options.swift", "Commands/Token.swift", "Command.swift"]
+        let sources = try files.map { try #require(PackageTree.text("Sources/ssoctl/\($0)")) }.joined(separator: "\n")
+        let types = [
+            "AppFilterOptions", "AppOptions", "ProviderOptions", "ScopeOptions", "TargetOptions", "AccountOptions",
+            "FreshnessOptions", "TokenForm", "OutputOptions", "TokenCommand",
+        ]
+        for type in types {
+            let body = try #require(
+                sources.firstMatch(of: try Regex<(Substring, Substring)>("struct \(type): (?s:(.*?))\n}"))
+            ).output.1
+            let properties = body.matches(of: #/@(?:Option|Flag|Argument)[^@]*?[ \n]var (?<property>[A-Za-z]+)/#)
+            #expect(!properties.isEmpty, "\(type)")
+            for property in properties.map(\.output.property) {
+                let assigned = try Regex("[ (.]\(property)(?:, [A-Za-z.]+)*\\)? = ")
+                #expect(plain.contains(assigned), "\(type).\(property)")
+            }
+        }
     }
 
     /// The option of a property: `logLevel` is `log-level`.

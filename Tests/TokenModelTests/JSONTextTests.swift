@@ -1,9 +1,10 @@
-import Foundation
-import Testing
-import TokenModel
+internal import Foundation
+internal import TestSupport
+internal import Testing
+internal import TokenModel
 
 /// What `JSONText` writes: the same documents as Foundation's encoder.
-@Suite struct JSONTextTests {
+@Suite(.bounded) struct JSONTextTests {
     private struct Sample: Encodable {
         struct Item: Encodable {
             var name: String?

@@ -27,7 +27,8 @@ enum MergeDecision {
         merged.clientInfo = held.clientInfo ?? new.clientInfo
         if isSameEntry {
             merged.unknownFields = merge(
-                held.unknownFields, new.unknownFields, alias(held.environment, new.environment))
+                unknownFields(of: held, in: merged), unknownFields(of: new, in: merged),
+                alias(held.environment, new.environment))
         }
         return merged == held ? .nothingNew : .save(.account(merged))
     }
@@ -103,6 +104,18 @@ enum MergeDecision {
         fields.add(added)
         let all = fields.json
         return all.utf8.count <= ValueLimits.unknownFields ? all : held
+    }
+
+    /// The unknown fields of an account, without those for which the merged account has a value of the other one, such as an
+    /// identifier that is too long here: in an export, an unknown field replaces the account's.
+    private static func unknownFields(of account: AccountRecord, in merged: AccountRecord) -> String? {
+        guard let unknown = account.unknownFields, unknown != UnknownFields.none else { return account.unknownFields }
+        let (own, all) = (UnifiedItem(account), UnifiedItem(merged))
+        var fields = UnknownFields(unknown)
+        for name in fields.members.map(\.name) where own[name: name] == nil && all[name: name] != nil {
+            fields.remove(name)
+        }
+        return fields.json
     }
 
     /// The library's name for the cloud, if the held record is saved under another.

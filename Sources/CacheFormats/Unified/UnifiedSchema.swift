@@ -105,7 +105,7 @@ struct UnifiedItem {
 
     subscript(field: UnifiedField) -> JSONTree? { self[name: field.rawValue] }
 
-    private subscript(name name: String) -> JSONTree? { members.last { $0.name == name }?.value }
+    subscript(name name: String) -> JSONTree? { members.last { $0.name == name }?.value }
 
     /// The text of a field; nil if it is blank.
     func text(_ field: UnifiedField) -> String? { self[field]?.string }
