@@ -56,6 +56,40 @@ internal import Testing
         }
     }
 
+    /// Plain command lines are not read by ArgumentParser; those with “=” are.
+    @Test(arguments: [
+        ["token", "graph"], ["token", "--app", "graph", "--header"], ["token", "--account", "alice", "--json"],
+        ["token", "--client-id", "app-1", "--scope", "User.Read", "--username", "alice@contoso.com"],
+        ["token", "--client-id", "app-1", "-s", "User.Read", "--group", "other"], ["token", "none"],
+        ["token", "graph", "--app", "graph"], ["token", "--resource", "https://graph.microsoft.com"],
+        ["token", "--min-valid", "1", "--id-token", "--decode"], ["token", "--min-valid", "-1"],
+        ["token", "--min-valid", "x"], ["token", "--scope", ""], ["token", "--header", "--json"],
+        ["token", "--authority", "https://login.example.test/common", "--scope", "User.Read"],
+        ["token", "--json", "none"],
+    ])
+    func readsAPlainTokenCommandAsArgumentParserDoes(_ plain: [String]) async throws {
+        try await withToken { f in
+            let first = try await TestProcess("ssoctl", plain, environment: f.environment).finish()
+            let parsed = Self.withEqualSigns(plain)
+            let second = try await TestProcess("ssoctl", parsed, environment: f.environment).finish()
+            #expect(first.status == second.status, "\(first.errors)\(second.errors)")
+            #expect(first.output == second.output)
+        }
+    }
+
+    /// The command line in a form that is not plain.
+    private static func withEqualSigns(_ words: [String]) -> [String] {
+        let options = [
+            "--app", "--account", "--client-id", "--scope", "--username", "--group", "--resource", "--authority",
+        ]
+        var (changed, rest) = ([String](), words[...])
+        while let word = rest.popFirst() {
+            changed.append(options.contains(word) ? "\(word)=\(rest.popFirst() ?? "")" : word)
+        }
+        // The default, without an effect.
+        return words.contains("--min-valid") ? changed + ["--authority-kind=entra"] : changed + ["--min-valid=300"]
+    }
+
     @Test func renewsATokenThatIsNotValidForLongEnough() async throws {
         try await withToken { f in
             #expect(try await f.json(["token", "--min-valid", "60"])["fromCache"] as? Bool == true)
