@@ -142,19 +142,6 @@ private struct AuthorityParts {
     }
 }
 
-/// A tenant of Entra ID as a person names it: its domain, its ID, or `common`, `organizations` or `consumers`.
-package struct TenantName: Sendable, Equatable {
-    package let text: String
-
-    /// Nil if the text cannot be one segment of a URL's path.
-    package init?(_ text: String) {
-        guard let text = text.trimmedNonEmpty,
-            text.utf8.allSatisfy({ $0.isASCIILetterOrDigit || "_-.".utf8.contains($0) })
-        else { return nil }
-        self.text = text
-    }
-}
-
 /// The names of Microsoft's clouds, in the configuration and on the command line.
 package enum CloudName: String, Sendable, CaseIterable {
     case `public`

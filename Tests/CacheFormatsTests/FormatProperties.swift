@@ -29,7 +29,10 @@ enum FormatProperties {
         var same = cache
         guard let foreign = foreign(first, .msalJSON) else { return "its export cannot be read" }
         merge(foreign, &same)
-        guard same == cache else { return "\(text(first)) changes the cache that it was made of" }
+        guard same == cache else {
+            let changes = cache.changes(importing: foreign, in: .standard).changes
+            return "\(text(first)) changes the cache that it was made of: \(changes)"
+        }
         guard let archive = try? cache.export(.adalArchive, of: .standard, now: now),
             Self.foreign(archive, .adalArchive) != nil
         else { return "its archive cannot be read" }

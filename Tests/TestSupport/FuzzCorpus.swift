@@ -35,23 +35,26 @@ package enum FuzzCorpus {
         return bytes
     }
 
-    /// The first input of a target, or of as many changes of each as `changes`, for which `broken` describes a violation; nil if there is
-    /// none. Requires that there are inputs.
-    package static func violation(
-        of target: String, changes: Int = 0, _ broken: (_ bytes: [UInt8]) -> String?
-    ) throws -> String? {
+    /// Checks the inputs of a target, and as many changes of each as `changes`.
+    ///
+    /// - Parameter broken: describes a violation; nil if there is none.
+    /// - Throws: the first violation, also if the target has no inputs.
+    package static func check(_ target: String, changes: Int = 0, _ broken: (_ bytes: [UInt8]) -> String?) throws {
         let inputs = try inputs(of: target)
-        guard !inputs.isEmpty else { return "\(target) has no inputs" }
+        guard !inputs.isEmpty else { throw Violation(description: "\(target) has no inputs") }
         for input in inputs {
-            if let violation = broken(input.bytes) { return "\(input): \(violation)" }
+            if let violation = broken(input.bytes) { throw Violation(description: "\(input): \(violation)") }
         }
         var random = TestSeed()
         for _ in 0..<changes {
             for input in inputs {
                 let bytes = changed(input, among: inputs, with: &random)
-                if let violation = broken(bytes) { return "\(input), \(random): \(violation)" }
+                if let violation = broken(bytes) { throw Violation(description: "\(input), \(random): \(violation)") }
             }
         }
-        return nil
+    }
+
+    private struct Violation: Error, CustomStringConvertible {
+        let description: String
     }
 }

@@ -86,4 +86,11 @@ internal import TokenModel
     private static func token(_ claims: String) -> String {
         "header.\(Base64URL.encode(Data(claims.utf8))).signature"
     }
+
+    /// The tenant becomes a segment of the paths of requests.
+    @Test(arguments: ["..", "a/../b", "a b", "a?b", "a%2fb", "teñant", "-a", ""])
+    func readsNoTenantThatIsNoPartOfAURL(_ tenant: String) {
+        let claims = IDTokenClaims(idToken: Self.token("{\"sub\":\"s\",\"tid\":\"\(tenant)\"}"))
+        #expect(claims?.subject == "s" && claims?.tenantID == nil)
+    }
 }

@@ -60,7 +60,9 @@ struct ADALRecords {
         entry.userID?.trimmedNonEmpty ?? claims?.preferredUsername?.trimmedNonEmpty ?? claims?.v1UserID
     }
 
-    private var tenantID: String? { (entry.tenantID ?? claims?.tenantID)?.trimmedNonEmpty?.lowercased() }
+    private var tenantID: String? {
+        (entry.tenantID.flatMap { TenantName($0) }?.text ?? claims?.tenantID)?.lowercased()
+    }
     private var objectID: String? { (entry.objectID ?? claims?.objectID)?.trimmedNonEmpty?.lowercased() }
     private var realm: String { authority.realm(for: account, .v1) }
 

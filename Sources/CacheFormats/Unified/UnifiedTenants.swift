@@ -55,7 +55,7 @@ struct UnifiedTenants {
         item.text(.secret).flatMap { IDTokenClaims(idToken: $0) }
     }
 
-    private static func tenant(_ claims: IDTokenClaims) -> String? { claims.tenantID?.trimmedNonEmpty?.lowercased() }
+    private static func tenant(_ claims: IDTokenClaims) -> String? { claims.tenantID?.lowercased() }
 
     /// The tenant that issued an entry's token; nil if it is unknown.
     func tenant(of item: UnifiedItem) -> String? { tenants[place(of: item)] ?? Self.b2cTenant(of: item) }

@@ -143,3 +143,16 @@ extension String {
         return self[...].trimmedNonEmpty
     }
 }
+
+/// A tenant of Entra ID: its domain, its ID, or `common`, `organizations` or `consumers`.
+package struct TenantName: Sendable, Equatable {
+    package let text: String
+
+    /// Nil if the text cannot be one segment of a URL's path, such as `..`.
+    package init?(_ text: String) {
+        guard let text = text.trimmedNonEmpty, text.utf8.first?.isASCIILetterOrDigit == true,
+            text.utf8.allSatisfy({ $0.isASCIILetterOrDigit || "_-.".utf8.contains($0) })
+        else { return nil }
+        self.text = text
+    }
+}

@@ -10,6 +10,7 @@
 /// (OpenID Connect Core 1.0 section 3.1.3.7, item 6).
 package struct IDTokenClaims: Sendable, Equatable {
     package var version: String?
+    /// Nil also if the claim cannot be a tenant in a URL.
     package var tenantID: String?
     package var objectID: String?
     package var subject: String?
@@ -41,7 +42,7 @@ package struct IDTokenClaims: Sendable, Equatable {
             }
         }
         version = claim("ver")
-        tenantID = claim("tid")
+        tenantID = claim("tid").flatMap { TenantName($0) }?.text
         objectID = claim("oid")
         subject = claim("sub")
         preferredUsername = claim("preferred_username")
