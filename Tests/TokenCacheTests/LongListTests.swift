@@ -129,7 +129,8 @@ internal import TokenWire
 
     @Test func refusesAResponseWhoseIdentifierIsTooLong() throws {
         let builder = CacheBuilder()
-        for (uid, tenant) in [(String(repeating: "u", count: 2000), CacheBuilder.tenant), ("oid", "t\0")] {
+        let long = String(repeating: "u", count: 2000)
+        for (uid, tenant) in [(long, CacheBuilder.tenant), ("oid", long)] {
             let tokens = IssuedTokens(
                 accessToken: Secret("at"), tokenType: "Bearer", expiresIn: 3600, extendedExpiresIn: nil, refreshIn: nil,
                 scopes: nil, refreshToken: Secret("rt"), isMultiResource: true,

@@ -182,6 +182,14 @@ internal import TokenModel
     private static let b2cIssuer = "https://contoso.b2clogin.com/t-1/v2.0/"
     private static let b2cPolicyIssuer = "https://contoso.b2clogin.com/tfp/t-1/b2c_1_a/v2.0/"
 
+    /// The tenant becomes a segment of the paths of requests.
+    @Test(arguments: ["t/..", "..", "t\\u0000", "t t"]) func refusesATenantThatIsNoPartOfAURL(tenant: String) throws {
+        let claims = ["iss": #""https://login.microsoftonline.com/t/v2.0""#, "tid": "\"\(tenant)\""]
+        let entra = try Authority("https://login.microsoftonline.com/common")
+        #expect(try Self.defect(Self.token(claims), of: entra) == "of another issuer")
+        #expect(try Self.defect(Self.token(["iss": "", "tid": "\"\(tenant)\""]), of: entra) == "of another issuer")
+    }
+
     @Test(arguments: microsoft) func comparesTheTenantWithTheIssuer(url: String) throws {
         let claims = ["iss": #""https://sts.windows.net/t2/""#, "tid": #""t1""#]
         let authority = try Authority(url)

@@ -7,6 +7,7 @@ run (ports, tokens, times) is replaced, so that the same programs give the same 
 The SVG has no script. Each line appears at its time by a CSS animation; who prefers reduced motion sees the last screen.
 """
 
+import difflib
 import html
 import json
 import os
@@ -17,6 +18,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 COLUMNS, ROWS = 96, 22
 # What is typed, and for how long its result is looked at, in seconds.
@@ -101,6 +103,8 @@ def record(programs):
             "PATH": f"{programs}:/usr/bin:/bin", "HOME": folder, "TERM": "xterm-256color", "NO_COLOR": "1", "LANG": "C.UTF-8",
             # Of a toolchain that is not installed in the system's folders, and of programs that are built with a sanitizer.
             **{name: os.environ[name] for name in PASSED if name in os.environ},
+            # Noon: a token that ends on another day has its date in the tables.
+            "TZ": f"NOON{time.gmtime().tm_hour - 12:+d}",
             "SSO_AGENT_SOCK": f"{folder}/run/agent.sock", "SSO_AGENT_STATE_DIR": f"{folder}/state",
             "SSO_AGENT_CONFIG": f"{folder}/.config/sso-agent/config.toml", "SSO_AGENT_SYSTEM_CONFIG": f"{folder}/system",
             # The browser of the recording follows redirects; the emulator signs the only user in without a page.
@@ -209,7 +213,10 @@ def main():
     image = drawing(record(os.path.abspath(arguments[0])))
     if "--check" in sys.argv:
         with open(output, encoding="utf-8") as file:
-            sys.exit(0 if file.read() == image else f"{output} is not what the programs show; run docs/images/record.py")
+            recorded = file.read()
+        lines = [re.findall(r"<text[^>]*>(.*)</text>", text) for text in (recorded, image)]
+        changes = "\n".join(line for line in difflib.unified_diff(*lines, lineterm="", n=0) if line[:2] not in ("--", "++", "@@"))
+        sys.exit(0 if recorded == image else f"{output} is not what the programs show; run docs/images/record.py\n{changes}")
     with open(output, "w", encoding="utf-8") as file:
         file.write(image)
 

@@ -50,9 +50,11 @@ struct IDTokenValidation: Sendable {
         }
     }
 
-    /// Whether the tenant, if the token names it, is a segment of the issuer's path.
+    /// Whether the tenant, if the token names it, can be one, and is a segment of the issuer's path.
     private func namesTenantOfIssuer(_ claims: Claims) -> Bool {
-        guard let tenant = claims.text("tid"), let named = claims.text("iss") else { return true }
+        guard let tenant = claims.text("tid") else { return true }
+        guard TenantName(tenant) != nil else { return false }
+        guard let named = claims.text("iss") else { return true }
         return (try? URLParts(named))?.segments.contains { $0.lowercased() == tenant.lowercased() } ?? false
     }
 
