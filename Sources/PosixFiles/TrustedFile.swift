@@ -75,16 +75,17 @@ package enum TrustedPath {
         guard status.kind != .symbolicLink else { return nil }
         // In a sticky directory, such as /tmp, others cannot replace the entries of this user or of root.
         guard status.isWritableByOthers, !status.isSticky else { return nil }
+        let sudo = status.isOwn ? "" : "sudo "
         guard status.mode & 0o002 == 0, status.group == 0 else {
-            return "other users can replace what is in \(directory); run: chmod go-w \(directory.shellWord)"
+            return "other users can replace what is in \(directory); run: \(sudo)chmod go-w \(directory.shellWord)"
         }
         // Root's group may write. With an access control list, these bits of the mode are the mask of everybody whom the list names.
         guard let list = AccessList(ofFileAt: directory) else {
-            return "the access control list of \(directory) cannot be read; run: chmod g-w \(directory.shellWord)"
+            return "the access control list of \(directory) cannot be read; run: \(sudo)chmod g-w \(directory.shellWord)"
         }
         guard let other = list.writers.first(where: { !isOwnOrRoots($0) }) else { return nil }
         return
-            "an access control list lets \(name(of: other)) replace what is in \(directory); run: setfacl -b \(directory.shellWord)"
+            "an access control list lets \(name(of: other)) replace what is in \(directory); run: \(sudo)setfacl -b \(directory.shellWord)"
     }
 
     private static func isOwnOrRoots(_ writer: AccessList.Writer) -> Bool {

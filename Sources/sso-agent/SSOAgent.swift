@@ -109,6 +109,7 @@ struct SSOAgent: ParsableCommand {
     static let defaultLogLevel = Logger.Level.notice
 
     static func main() {
+        agent_hold_standard_streams()
         do {
             var command = try SSOAgent(plain: CommandLine.arguments.dropFirst()) ?? parse()
             try command.run()

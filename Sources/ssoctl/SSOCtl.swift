@@ -48,6 +48,7 @@ struct SSOCtl: AsyncParsableCommand {
         ])
 
     static func main() async {
+        agent_hold_standard_streams()
         agent_use_one_heap()
         // This process handles passphrases and exported caches. If the system refuses, the agent has reported that.
         _ = agent_forbid_inspection()

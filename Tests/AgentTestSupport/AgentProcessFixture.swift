@@ -83,7 +83,7 @@ package struct AgentProcessFixture {
 package final class RunningAgent {
     package let process: TestProcess
 
-    init(_ process: TestProcess) { self.process = process }
+    package init(_ process: TestProcess) { self.process = process }
 
     deinit { process.signal(SIGKILL) }
 

@@ -57,6 +57,25 @@ internal import TokenWire
         }
     }
 
+    /// The next file or socket would have the number of a stream otherwise, and get what is written to it.
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd"), "Linux only"))
+    func opensNothingInPlaceOfAClosedStandardStream() async throws {
+        try await AgentProcessFixture.with { f in
+            let line = "exec \(Executable.path("sso-agent")) --allow-loopback-http 0<&- 1>&-"
+            let agent = RunningAgent(try TestProcess("/bin/sh", ["-c", line], environment: f.environment))
+            try await agent.process.waitForError("listening on \(f.socketPath)")
+            try await f.waitUntilOpen()
+            for stream in 0...1 {
+                let link = "/proc/\(agent.processID)/fd/\(stream)"
+                #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "/dev/null")
+            }
+            let command = "\(Executable.path("ssoctl")) status 1>&-"
+            let ended = try await f.run("/bin/sh", ["-c", command])
+            #expect(ended.status == 1)
+            #expect(ended.errors.contains("the output cannot be written: Bad file descriptor"), "\(ended.errors)")
+        }
+    }
+
     @Test func refusesToStartTwiceOnOneSocket() async throws {
         try await AgentProcessFixture.with { f in
             let first = try await f.agent()

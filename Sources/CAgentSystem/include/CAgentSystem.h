@@ -238,6 +238,10 @@ void agent_release_code(void);
 /* Gives the pages of released memory back to the system. Without effect on macOS, and with another C library than glibc. */
 void agent_release_memory(void);
 
+/* Gives each standard stream that is closed a descriptor whose use fails. Otherwise the next file or socket has its number, and gets
+   what is written to the stream. To be called first. */
+void agent_hold_standard_streams(void);
+
 /* Has all threads allocate from one heap, which grows by larger steps than those that glibc makes for further threads: for a short
    process, whose threads take turns. Without effect on macOS, and with another C library than glibc. */
 void agent_use_one_heap(void);

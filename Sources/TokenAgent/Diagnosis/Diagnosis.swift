@@ -226,7 +226,8 @@ final class Diagnosis {
                     name: "token endpoint", ok: false, detail: "\(authority.url): \(error.message)",
                     hint: isRefused
                         ? nil
-                        : "check the network, HTTPS_PROXY and SSL_CERT_FILE; tokens still valid are served meanwhile")
+                        : "check the network, network.proxy or HTTPS_PROXY, and network.ca_file or SSL_CERT_FILE; tokens still "
+                            + "valid are served meanwhile")
             ]
         case .success(let server):
             let reached = HealthCheck(name: "token endpoint", ok: true, detail: "\(authority.url) answers")
