@@ -81,7 +81,8 @@ package enum TrustedPath {
         }
         // Root's group may write. With an access control list, these bits of the mode are the mask of everybody whom the list names.
         guard let list = AccessList(ofFileAt: directory) else {
-            return "the access control list of \(directory) cannot be read; run: \(sudo)chmod g-w \(directory.shellWord)"
+            return
+                "the access control list of \(directory) cannot be read; run: \(sudo)chmod g-w \(directory.shellWord)"
         }
         guard let other = list.writers.first(where: { !isOwnOrRoots($0) }) else { return nil }
         return
