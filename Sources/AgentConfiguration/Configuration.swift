@@ -73,7 +73,6 @@ package struct Configuration: Sendable, Equatable {
         var configuration = other
         if !hasNewRules { configuration.rules = rules }
         (configuration.caFile, configuration.proxy, configuration.askpass) = (caFile, proxy, askpass)
-        configuration.allowsLoopbackHTTP = allowsLoopbackHTTP
         (configuration.audit, configuration.letsAppsKeepTokens) = (audit, letsAppsKeepTokens)
         configuration.metricsSocket = metricsSocket
         return configuration

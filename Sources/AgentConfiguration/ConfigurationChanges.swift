@@ -34,7 +34,7 @@ package struct ConfigurationChanges: Sendable, Equatable {
         if running.caFile?.value != read.caFile?.value { awaitingRestart.append("network.ca_file") }
         if running.proxy?.value != read.proxy?.value { awaitingRestart.append("network.proxy") }
         if running.allowsLoopbackHTTP != read.allowsLoopbackHTTP {
-            awaitingRestart.append("network.allow_loopback_http = \(read.allowsLoopbackHTTP)")
+            applied.append("network.allow_loopback_http = \(read.allowsLoopbackHTTP)")
         }
         if running.askpass?.value != read.askpass?.value { awaitingRestart.append("confirmation.askpass") }
         if running.audit != read.audit { awaitingRestart.append("audit.destination = \"\(read.audit.rawValue)\"") }

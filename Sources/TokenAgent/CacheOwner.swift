@@ -29,6 +29,7 @@ actor CacheOwner {
     /// The access policy in effect.
     private(set) var policy: PeerPolicy
     private let configuration: ConfigurationReload
+    private let endpoint: TokenEndpointClient
 
     init(
         loop: any EventLoop, options: AgentOptions, store: Store, endpoint: TokenEndpointClient, metrics: AgentMetrics,
@@ -39,6 +40,7 @@ actor CacheOwner {
         self.audit = audit
         policy = options.policy
         configuration = ConfigurationReload(options)
+        self.endpoint = endpoint
         let core = AgentCore(
             loop: loop, timers: options.timers, target: store, service: endpoint,
             allowsLoopbackHTTP: options.allowsLoopbackHTTP, metrics: metrics, now: options.now, logger: options.logger)
@@ -125,7 +127,7 @@ actor CacheOwner {
     }
 
     func listCredentials(_ request: ListCredentials) -> Answer<ListCredentials.Reply> {
-        let scheme = options.allowsLoopbackHTTP ? "http" : "https"
+        let scheme = core.authorities.allowsLoopbackHTTP ? "http" : "https"
         return find(in: request.sharingGroup) { cache, tokens in
             cache.credentials(request, localScheme: scheme, &tokens)
         }
@@ -261,6 +263,8 @@ actor CacheOwner {
         try await configuration.run { new in
             policy.rules = new.rules
             audit?.setHasNames(new.auditsNames)
+            core.authorities.allowsLoopbackHTTP = new.allowsLoopbackHTTP
+            endpoint.allowsLoopbackHTTP = new.allowsLoopbackHTTP
             // Apps ask again for what they have kept, and the new rules decide.
             core.answers.end(.all)
             // So do those who wait for events.

@@ -10,20 +10,26 @@ package import TokenModel
 /// released.
 package final class TokenEndpointClient: Sendable {
     let transport: HTTPTransport
-    let allowsLoopbackHTTP: Bool
+    private let loopbackHTTP: Atomic<Bool>
     private let now: @Sendable () -> Int64
     let discovered = Mutex<[DiscoveryKey: Endpoints]>([:])
 
     /// - Parameters:
-    ///   - allowsLoopbackHTTP: whether authorities on this machine may use `http`.
+    ///   - allowsLoopbackHTTP: whether authorities on this machine may use `http`, as those of emulators do.
     ///   - now: the clock, in seconds since 1970.
     package init(
         network: NetworkSettings, allowsLoopbackHTTP: Bool, timing: HTTPTiming = HTTPTiming(),
         now: @escaping @Sendable () -> Int64
     ) {
         self.transport = HTTPTransport(network: network, timing: timing)
-        self.allowsLoopbackHTTP = allowsLoopbackHTTP
+        self.loopbackHTTP = Atomic(allowsLoopbackHTTP)
         self.now = now
+    }
+
+    /// Whether authorities on this machine may use `http`. A reload of the configuration can change it.
+    package var allowsLoopbackHTTP: Bool {
+        get { loopbackHTTP.load(ordering: .relaxed) }
+        set { loopbackHTTP.store(newValue, ordering: .relaxed) }
     }
 
     /// Redeems a grant for tokens (RFC 6749 sections 4.1.3 and 6, RFC 8628 section 3.4).

@@ -10,14 +10,17 @@ final class ConfigurationReader: Sendable {
     private let environment: AgentEnvironment
     /// The user's file if the command line names one.
     private let named: String?
+    /// Whether the command line allows `http` for authorities on this machine.
+    private let allowsLoopbackHTTP: Bool
     /// The programs in the rules at the start, which the agent's helper knows.
     private let programs: Set<String>
     /// The configuration in effect.
     private let running: Mutex<Configuration>
 
-    init(_ configuration: Configuration, _ environment: AgentEnvironment, named: String?) {
+    init(_ configuration: Configuration, _ environment: AgentEnvironment, named: String?, allowsLoopbackHTTP: Bool) {
         self.environment = environment
         self.named = named
+        self.allowsLoopbackHTTP = allowsLoopbackHTTP
         programs = Set(configuration.rules.compactMap(\.executable))
         running = Mutex(configuration)
     }
@@ -33,6 +36,7 @@ final class ConfigurationReader: Sendable {
             running = changes.applied(to: running, from: new)
             return ReadConfiguration(
                 rules: running.rules, auditsNames: running.auditsNames,
+                allowsLoopbackHTTP: allowsLoopbackHTTP || running.allowsLoopbackHTTP,
                 report: ReloadConfiguration.Reply(
                     files: new.files, applied: changes.applied, awaitingRestart: changes.awaitingRestart))
         }

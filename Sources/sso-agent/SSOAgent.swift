@@ -158,7 +158,8 @@ struct SSOAgent: ParsableCommand {
             throw TokenError(.agentUnavailable, "start_on_demand is false in the table [agent] of the configuration")
         }
         (options.handedSocket, options.notifier) = (handover.socket, handover.notifier)
-        let reader = ConfigurationReader(configuration, environment, named: config)
+        let reader = ConfigurationReader(
+            configuration, environment, named: config, allowsLoopbackHTTP: allowLoopbackHttp)
         options.readConfiguration = { () throws(TokenError) in try reader.read() }
         // Started before there is a token, a key or a passphrase in memory.
         options.helper = HelperProcess(

@@ -1,4 +1,5 @@
 internal import AgentClient
+internal import AgentConfiguration
 internal import AgentSocket
 internal import ArgumentParser
 internal import PosixFiles
@@ -95,6 +96,9 @@ extension CommandFailure {
         switch error.code {
         case .storeUnavailable where correction != nil, .invalidDeveloperParameter where correction != nil:
             failure.nextCommand = correction
+        // A message whose remedy is a reload says what to write first.
+        case .invalidDeveloperParameter where advice.command == Self.reload:
+            failure.nextCommand = "\(ConfigurationPlace.editCommand(ConfigurationFiles.current.user)) && \(Self.reload)"
         case .invalidDeveloperParameter where advice.command == nil && isTrusted:
             failure.nextCommand = ConfigurationPlace(error.message)?.editCommand
         case .storeUnavailable where advice.command == nil && !advice.namesCommand:
@@ -106,6 +110,8 @@ extension CommandFailure {
         }
         return failure
     }
+
+    private static let reload = "ssoctl reload"
 }
 
 /// The output options of every command.

@@ -20,7 +20,7 @@ internal import Testing
             "[apps.graph]\nclient_id = \"a\"\n[defaults]\napp = \"graph\"\naccount = \"ada\"\n",
             ["apps", "defaults.app", "defaults.account"], []
         ),
-        ("[network]\nallow_loopback_http = true\n", [], ["network.allow_loopback_http = true"]),
+        ("[network]\nallow_loopback_http = true\n", ["network.allow_loopback_http = true"], []),
         ("[network]\nca_file = \"/a.pem\"\nproxy = \"http://p:1\"\n", [], ["network.ca_file", "network.proxy"]),
         ("[confirmation]\naskpass = \"/usr/bin/askpass\"\n", [], ["confirmation.askpass"]),
         ("[audit]\ndestination = \"off\"\n", [], ["audit.destination = \"off\""]),

@@ -240,6 +240,36 @@ internal import TokenWire
         }
     }
 
+    /// The next command is one after which the request works.
+    @Test func allowsPlainHTTPAfterAReload() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try TestProcess("sso-agent", environment: f.environment)
+            try await agent.waitForError("listening on")
+            let (file, editor) = (f.folder.file("config.toml"), f.folder.file("editor"))
+            #expect(f.environment["SSO_AGENT_CONFIG"] == file)
+            let parameters = try f.parameters()
+            let request = [
+                "token", "--client-id", parameters.clientID.text, "--scope", "User.Read", "--authority",
+                parameters.authority.url,
+            ]
+            let refused = try await f.failure(request, status: 1)
+            let next = try #require(refused["nextCommand"] as? String, "\(refused)")
+            #expect(next == "${EDITOR:-nano} \(file) && ssoctl reload")
+            let lines = "printf '[network]\\nallow_loopback_http = true\\n' >\"$1\""
+            _ = try await f.folder.makeProgram("editor", lines)
+            let path = "\(Executable.folder.path):/usr/bin:/bin"
+            let environment = f.environment.merging(["EDITOR": editor, "PATH": path]) { $1 }
+            let edited = try await TestProcess("/bin/sh", ["-c", next], environment: environment).finish()
+            #expect(edited.status == 0 && edited.output.contains("network.allow_loopback_http = true"), "\(edited)")
+            // Nobody has signed in yet.
+            #expect(try await f.failure(request, status: 2)["nextCommand"] != nil)
+            try f.configure("")
+            #expect(try await f.ssoctl(["reload"]).output.contains("network.allow_loopback_http = false"))
+            #expect(try await f.failure(request, status: 1)["nextCommand"] as? String == next)
+            try await agent.killHard()
+        }
+    }
+
     @Test func allowsPlainHTTPIfTheConfigurationDoes() async throws {
         try await AgentProcessFixture.with { f in
             try f.configure("[network]\nallow_loopback_http = true\n")

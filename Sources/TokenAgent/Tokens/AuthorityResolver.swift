@@ -21,7 +21,8 @@ final class AuthorityResolver {
     private let service: any TokenService
     private let tasks: TaskTracker
     private let now: @Sendable () -> Int64
-    private let allowsLoopbackHTTP: Bool
+    /// Whether authorities on this machine may use `http`. A reload of the configuration can change it.
+    var allowsLoopbackHTTP: Bool
     /// The instance discoveries in progress, by the host asked about; concurrent requests share one.
     private var discoveries: [String: EventLoopFuture<Result<Void, TokenError>>] = [:]
     /// The AD FS hosts that have been validated.
@@ -58,7 +59,7 @@ final class AuthorityResolver {
             return TokenError(
                 .invalidDeveloperParameter,
                 "\(authority) is not https; for an emulator on this machine, write allow_loopback_http = true under [network] in the "
-                    + "configuration, and start the agent anew; run: kill \(getpid())")
+                    + "configuration, then run: ssoctl reload")
         }
         guard parameters.validatesAuthority else { return nil }
         switch authority.kind {

@@ -18,8 +18,11 @@ struct ConfigurationPlace: Equatable {
     }
 
     /// The command with which the user corrects the line: with the editor of the user, or with that of root's files.
-    var editCommand: String {
+    var editCommand: String { Self.editCommand(file, "+\(line) ") }
+
+    /// The command with which the user changes a file.
+    static func editCommand(_ file: String, _ line: String = "") -> String {
         guard FileStatus(file)?.isOwn != false else { return "sudoedit \(file.shellWord)" }
-        return "${EDITOR:-nano} +\(line) \(file.shellWord)"
+        return "${EDITOR:-nano} \(line)\(file.shellWord)"
     }
 }
