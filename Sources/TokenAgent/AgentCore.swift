@@ -36,8 +36,7 @@ struct AgentCore {
 
     init(
         loop: any EventLoop, timers: Timers, target: any CommitTarget, service: any TokenService,
-        allowsLoopbackHTTP: Bool, metrics: AgentMetrics = AgentMetrics(), now: @escaping @Sendable () -> Int64,
-        logger: Logger
+        metrics: AgentMetrics = AgentMetrics(), now: @escaping @Sendable () -> Int64, logger: Logger
     ) {
         let service = MeteredTokenService(service: service, metrics: metrics)
         self.metrics = metrics
@@ -57,8 +56,7 @@ struct AgentCore {
         commits = CommitQueue(memory: memory, notes: notes, target: target, tasks: tasks, log: log)
         reader = TokenReader(memory: memory, commits: commits, tokensInUse: tokensInUse, store: target)
         authorities = AuthorityResolver(
-            memory: memory, answers: answers, commits: commits, service: service, tasks: tasks, now: now,
-            allowsLoopbackHTTP: allowsLoopbackHTTP)
+            memory: memory, answers: answers, commits: commits, service: service, tasks: tasks, now: now)
         throttle = ThrottleTable()
         removals = Removals(memory: memory, commits: commits, throttle: throttle)
         saver = TokenSaver(

@@ -43,7 +43,7 @@ actor CacheOwner {
         self.endpoint = endpoint
         let core = AgentCore(
             loop: loop, timers: options.timers, target: store, service: endpoint,
-            allowsLoopbackHTTP: options.allowsLoopbackHTTP, metrics: metrics, now: options.now, logger: options.logger)
+            metrics: metrics, now: options.now, logger: options.logger)
         let lifecycle = StoreLifecycle(core, store: store, timers: options.timers, logger: options.logger)
         redeemer = RefreshTokenRedeemer(core)
         silentRequests = SilentRequests(core, redeemer)
@@ -127,7 +127,7 @@ actor CacheOwner {
     }
 
     func listCredentials(_ request: ListCredentials) -> Answer<ListCredentials.Reply> {
-        let scheme = core.authorities.allowsLoopbackHTTP ? "http" : "https"
+        let scheme = endpoint.allowsLoopbackHTTP ? "http" : "https"
         return find(in: request.sharingGroup) { cache, tokens in
             cache.credentials(request, localScheme: scheme, &tokens)
         }
@@ -263,7 +263,6 @@ actor CacheOwner {
         try await configuration.run { new in
             policy.rules = new.rules
             audit?.setHasNames(new.auditsNames)
-            core.authorities.allowsLoopbackHTTP = new.allowsLoopbackHTTP
             endpoint.allowsLoopbackHTTP = new.allowsLoopbackHTTP
             // Apps ask again for what they have kept, and the new rules decide.
             core.answers.end(.all)

@@ -38,7 +38,8 @@ struct UnifiedTenants {
     /// Whether the realm of an entry tells AD FS. It has no tenants, whatever its token says: in an export, the realm tells it from other
     /// providers.
     private func isOfADFS(_ item: UnifiedItem) -> Bool {
-        guard item.text(.realm) == nil else { return UnifiedIssuers.realm(of: item) == UnifiedIssuers.adfsRealm }
+        guard UnifiedIssuers.realm(of: item) == UnifiedIssuers.adfsRealm else { return false }
+        guard item.text(.realm) == nil else { return true }
         let environment = item.text(.environment)?.lowercased() ?? ""
         return !clouds.trustsEntraType(at: environment) && item.agentIssuer(at: environment) == nil
     }

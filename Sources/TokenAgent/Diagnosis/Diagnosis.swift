@@ -25,7 +25,6 @@ final class Diagnosis {
     private let lifecycle: StoreLifecycle
     private let sockets: PublishedSockets
     private let service: any TokenService
-    private let authorities: AuthorityResolver
     private let startedAt: Int64
     /// A lock for each process that asks for diagnoses, which are made one after the other.
     private let turns = KeyedLock<PeerKey>()
@@ -38,7 +37,6 @@ final class Diagnosis {
         notes = core.notes
         commits = core.commits
         service = core.service
-        authorities = core.authorities
         self.lifecycle = lifecycle
         self.sockets = sockets
         startedAt = options.now()
@@ -251,7 +249,7 @@ final class Diagnosis {
     private var defaultAuthority: Authority {
         let environment = memory.cache.environments.min() ?? Authority.common.environment
         let network = memory.cache.clouds.cloud(of: environment).preferredNetwork
-        let isLocal = Authority.common.withEnvironment(network).isLoopback && authorities.allowsLoopbackHTTP
+        let isLocal = Authority.common.withEnvironment(network).isLoopback && service.allowsLoopbackHTTP
         let url = "\(isLocal ? "http" : "https")://\(network)/common"
         return (try? Authority(url)) ?? .common
     }

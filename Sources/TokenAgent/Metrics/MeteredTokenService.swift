@@ -6,6 +6,8 @@ struct MeteredTokenService: TokenService {
     let service: any TokenService
     let metrics: AgentMetrics
 
+    var allowsLoopbackHTTP: Bool { service.allowsLoopbackHTTP }
+
     func redeem(_ request: TokenRequest, _ delivery: DeliveryTracker?) async throws(TokenError) -> IssuedTokens {
         let start = ContinuousClock.now
         do throws(TokenError) {

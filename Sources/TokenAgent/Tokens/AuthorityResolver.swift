@@ -21,8 +21,6 @@ final class AuthorityResolver {
     private let service: any TokenService
     private let tasks: TaskTracker
     private let now: @Sendable () -> Int64
-    /// Whether authorities on this machine may use `http`. A reload of the configuration can change it.
-    var allowsLoopbackHTTP: Bool
     /// The instance discoveries in progress, by the host asked about; concurrent requests share one.
     private var discoveries: [String: EventLoopFuture<Result<Void, TokenError>>] = [:]
     /// The AD FS hosts that have been validated.
@@ -33,7 +31,7 @@ final class AuthorityResolver {
     init(
         memory: CacheMemory, answers: AnswerChanges, commits: CommitQueue, service: any TokenService,
         tasks: TaskTracker,
-        now: @escaping @Sendable () -> Int64, allowsLoopbackHTTP: Bool
+        now: @escaping @Sendable () -> Int64
     ) {
         self.memory = memory
         self.answers = answers
@@ -41,7 +39,6 @@ final class AuthorityResolver {
         self.service = service
         self.tasks = tasks
         self.now = now
-        self.allowsLoopbackHTTP = allowsLoopbackHTTP
     }
 
     /// The error of requests with these parameters, independent of the cache; nil if they are allowed.
@@ -55,7 +52,7 @@ final class AuthorityResolver {
                 "a client ID or a realm is longer than \(ValueLimits.identifier) bytes, an authority longer than "
                     + "\(ValueLimits.authority), or one of them has control characters")
         }
-        if authority.scheme == "http", !allowsLoopbackHTTP {
+        if authority.scheme == "http", !service.allowsLoopbackHTTP {
             return TokenError(
                 .invalidDeveloperParameter,
                 "\(authority) is not https; for an emulator on this machine, write allow_loopback_http = true under [network] in the "

@@ -3,6 +3,9 @@ internal import TokenModel
 
 /// The requests of the agent to identity providers; see the methods of `TokenEndpointClient`. Tests have a scripted service.
 protocol TokenService: Sendable {
+    /// Whether authorities on this machine may use `http`. A reload of the configuration can change it.
+    var allowsLoopbackHTTP: Bool { get }
+
     /// Redeems a grant. `delivery` records whether the grant may have reached the token endpoint.
     func redeem(_ request: TokenRequest, _ delivery: DeliveryTracker?) async throws(TokenError) -> IssuedTokens
 

@@ -5,7 +5,7 @@ internal import TokenModel
 ///
 /// | claim | OpenID providers | Microsoft's: Entra, B2C, AD FS, External ID |
 /// |---|---|---|
-/// | `iss` | the issuer of the discovery document | in Entra and External ID, the tenant in it is `tid`, which has to be able to be one; in B2C and AD FS, the issuer of the discovery document, if it names one |
+/// | `iss` | the issuer of the discovery document | in Entra and External ID, the tenant in it is `tid`, which can be part of a URL; in B2C and AD FS, the issuer of the discovery document, if it names one |
 /// | `aud` | contains the app | the same |
 /// | `azp` | the app, if present or with several audiences | the app, with several audiences |
 /// | `exp` | not past, with a tolerance of five minutes | the same |

@@ -6,8 +6,8 @@ extension TokenCommand {
     ///
     /// Sets every property: reading one without a value would end the process.
     ///
-    /// ArgumentParser needs half of the time of `ssoctl token`, which programs run before each of their requests. It reads every other
-    /// command line, and reports what is wrong.
+    /// ArgumentParser needs a third of the processor time of `ssoctl token`, which programs run before each of their requests. It reads
+    /// every other command line, and reports what is wrong.
     ///
     /// - Returns: nil for any other command line.
     init?(plain arguments: some Sequence<String>) {

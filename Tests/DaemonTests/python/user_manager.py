@@ -71,7 +71,11 @@ try:
     status = subprocess.run(sys.argv[4:], env=environment, preexec_fn=become_user).returncode
 finally:
     manager.send_signal(signal.SIGTERM)
-    manager.wait()
+    try:
+        manager.wait(60)
+    except subprocess.TimeoutExpired:
+        manager.kill()
+        raise
     for group in groups:
         subprocess.run(["find", group, "-depth", "-type", "d", "-exec", "rmdir", "{}", ";"], stderr=subprocess.DEVNULL)
 sys.exit(status)

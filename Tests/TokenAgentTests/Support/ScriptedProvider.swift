@@ -17,6 +17,7 @@ final class ScriptedProvider: TokenService {
 
     typealias Redemption = Call<(request: TokenRequest, delivery: DeliveryTracker?), IssuedTokens>
 
+    let allowsLoopbackHTTP = false
     let redemptions = Mailbox<Redemption>()
     let discoveries = Mailbox<Call<Authority, [CloudDirectory.Cloud]>>()
     let federations = Mailbox<Call<String, Void>>()
