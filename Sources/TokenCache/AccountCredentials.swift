@@ -209,30 +209,3 @@ package struct AccountCredentials: Sendable, Equatable {
 
     func isSignedOut(_ clientID: ClientID) -> Bool { metadata[clientID.key]?.signInState == .signedOut }
 }
-
-extension [AccountRecord] {
-    /// The account's records in a stable order: the home tenant's first, then by realm.
-    var inListOrder: [AccountRecord] {
-        guard count > 1 else { return self }
-        // Only the compared values are sorted: moving whole records takes longer than everything else.
-        let places = enumerated().map {
-            (index: $0.offset, isHome: $0.element.isHome, realm: $0.element.realm, environment: $0.element.environment)
-        }
-        return places.sorted { one, other in
-            if one.isHome != other.isHome { return one.isHome }
-            // By the bytes, as the pages of a list.
-            if !one.realm.hasSameBytes(as: other.realm) { return one.realm.precedes(other.realm) }
-            return one.environment.precedes(other.environment)
-        }.map { self[$0.index] }
-    }
-
-    /// The first record of each realm.
-    var withoutRepeatedRealms: Self {
-        guard count > 1 else { return self }
-        var realms = Set<ExactText>()
-        return filter { realms.insert(ExactText($0.realm)).inserted }
-    }
-
-    /// The usernames, in lower case.
-    var usernames: Set<String> { Set(map { $0.username.lowercased() }) }
-}

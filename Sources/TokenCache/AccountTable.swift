@@ -75,11 +75,11 @@ struct AccountTable: Sendable {
         }
     }
 
-    /// The account records of an account, in any order. Nothing else of it is unpacked.
-    func accountRecords(of account: AccountKey) -> [AccountRecord] {
+    /// What a list shows of each account record of an account, in any order. Nothing else of it is unpacked.
+    func profiles(of account: AccountKey, _ texts: TextPool) -> [ListedProfile] {
         switch entries[account] {
-        case .packed(let packed): packed.accounts
-        case .unpacked(let unpacked): Array(unpacked.credentials.accounts.values)
+        case .packed(let packed): packed.profiles(of: account.homeAccountID, texts)
+        case .unpacked(let unpacked): unpacked.credentials.accounts.values.map(ListedProfile.init)
         case nil: []
         }
     }

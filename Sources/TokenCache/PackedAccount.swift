@@ -1,3 +1,4 @@
+internal import TokenModel
 internal import TokenStore
 
 /// The records of one account without their tokens, in packed form.
@@ -82,15 +83,20 @@ struct PackedAccount: Sendable {
         return credentials
     }
 
-    /// The account records, in any order.
-    var accounts: [AccountRecord] {
-        var (accounts, last) = ([AccountRecord](), LastValues())
-        let texts = TextPool(isShared: false)
-        forEach(&last, { $0 == .account }) { _, packed in
-            guard var reader = FieldReader(packed, texts) else { return }
-            if let record = AccountRecord(&reader) { accounts.append(record) }
+    /// What a list shows of each account record, in any order. Nothing else is unpacked.
+    ///
+    /// - Parameter identifier: the account's home account ID.
+    func profiles(of identifier: HomeAccountID?, _ texts: TextPool) -> [ListedProfile] {
+        var profiles: [ListedProfile] = []
+        bytes.withUnsafeBytes { bytes in
+            var (fields, start) = (PackedFields(bytes), 0)
+            while start < bytes.count {
+                let isIncluded = bytes[start] == UInt8(truncatingIfNeeded: RecordKind.account.rawValue)
+                start = fields.moveToEnd(ofRecordAt: start)
+                if isIncluded, let profile = ListedProfile(fields, identifier, texts) { profiles.append(profile) }
+            }
         }
-        return accounts
+        return profiles
     }
 
     /// Passes the packed form of each included record to `body`.
@@ -138,12 +144,51 @@ struct PackedAccount: Sendable {
         return start + 1
     }
 
-    /// A bit in a field's number: the value is that of the last field with the number.
-    private static var repeated: UInt8 { 0x80 }
+    private static var repeated: UInt8 { Field.repeated }
+}
+
+/// The fields of one record of an account, where they are.
+struct PackedFields {
+    private let bytes: UnsafeRawBufferPointer
+    private var last = LastValues()
+    /// The fields that the record has: the bit with the number of each.
+    private var present: UInt64 = 0
+
+    /// - Parameter bytes: those of an account; have to stay valid while the fields are used.
+    fileprivate init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+    /// The bytes of a field; nil if the record has none.
+    subscript(field: PackedField) -> UnsafeRawBufferPointer? {
+        guard present & 1 << UInt64(field.rawValue) != 0, let value = last[field.rawValue] else { return nil }
+        return UnsafeRawBufferPointer(rebasing: bytes[value])
+    }
+
+    /// Reads the record after the one that was read last.
+    ///
+    /// - Returns: where the record after it begins.
+    fileprivate mutating func moveToEnd(ofRecordAt start: Int) -> Int {
+        var next = start + 1
+        present = 0
+        while next < bytes.count, bytes[next] != 0 {
+            let number = bytes[next] & ~Field.repeated
+            present |= 1 << UInt64(number)
+            if bytes[next] & Field.repeated != 0 {
+                next += 1
+            } else {
+                let field = Field(in: bytes, at: next)
+                last[number] = field.value
+                next = field.value.upperBound
+            }
+        }
+        return next + 1
+    }
 }
 
 /// Where a field of a packed record is.
 private struct Field {
+    /// A bit in a field's number: the value is that of the last field with the number.
+    static var repeated: UInt8 { 0x80 }
+
     let number: UInt8
     let value: Range<Int>
 

@@ -55,8 +55,12 @@ package struct Partition: Sendable, Equatable {
     /// Whether an account has access tokens or refresh tokens.
     func hasCredentials(_ account: AccountKey) -> Bool { table.hasCredentials(account) }
 
-    /// The account records of an account, in any order.
-    package func accountRecords(of account: AccountKey) -> [AccountRecord] { table.accountRecords(of: account) }
+    /// What a list shows of each account record of an account, in any order.
+    ///
+    /// - Parameter texts: shares texts with other accounts.
+    func profiles(of account: AccountKey, _ texts: TextPool = TextPool(isShared: false)) -> [ListedProfile] {
+        table.profiles(of: account, texts)
+    }
 
     /// The records of an account that are of some kinds, and perhaps its other records.
     func records(of account: AccountKey, _ kinds: Set<RecordKind>) -> AccountCredentials {
@@ -209,9 +213,8 @@ package struct Partition: Sendable, Equatable {
         if old != nil, remaining.isEmpty { describedCount -= 1 }
         let (before, after) = (old?.username.lowercased(), record?.username.lowercased())
         guard before != after else { return }
-        if let before, before != account.name, !Array(remaining.values).usernames.contains(before) {
-            Self.index(account, true, in: &names[before])
-        }
+        let isStillNamed = remaining.values.contains { $0.username.lowercased() == before }
+        if let before, before != account.name, !isStillNamed { Self.index(account, true, in: &names[before]) }
         if let after { Self.index(account, false, in: &names[after]) }
     }
 

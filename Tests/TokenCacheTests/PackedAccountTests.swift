@@ -61,6 +61,36 @@ internal import TokenStore
         #expect(!cache.partition(.standard).hasCredentials(account))
     }
 
+    /// A list reads the fields of packed records where they are, those that repeat an earlier record's too.
+    @Test func listsTheProfilesOfThePackedRecords() throws {
+        var seed = TestSeed()
+        for _ in 0..<200 {
+            let key = AccountKey(
+                issuer: .microsoft, homeAccountID: seed.next() % 4 == 0 ? nil : HomeAccountID("alice.tid"),
+                username: "Alice")
+            var credentials = AccountCredentials()
+            for record in try Self.tokens(Int(seed.next() % 3)) { credentials.set(.accessToken(record)) }
+            for _ in 0..<Int(seed.next() % 5) { credentials.set(.account(Self.record(of: key, &seed))) }
+            let known = credentials.accounts.values.map(ListedProfile.init).inListOrder
+            for isShared in [true, false] {
+                let texts = TextPool(isShared: isShared)
+                let listed = PackedAccount(credentials).profiles(of: key.homeAccountID, texts)
+                #expect(listed.inListOrder == known, "\(seed)")
+            }
+        }
+    }
+
+    private static func record(of key: AccountKey, _ seed: inout TestSeed) -> AccountRecord {
+        func any(_ values: [String?]) -> String? { values[Int(seed.next() % UInt64(values.count))] }
+        return AccountRecord(
+            issuer: key.issuer, homeAccountID: key.homeAccountID?.text,
+            environment: any(["login.windows.net", "login.microsoftonline.us"]) ?? "",
+            realm: any(["tid", "TID", "other", ""]) ?? "", localAccountID: any([nil, "", "alice", "guest"]),
+            username: key.name ?? any(["", "alice@contoso.example", "Zoë"]) ?? "",
+            authorityType: any(["MSSTS", "ADFS", "Other"]) ?? "", name: any([nil, "Alice"]),
+            source: any(["msal", "adal", ""]) ?? "")
+    }
+
     private static var account: AccountKey {
         get throws { AccountKey(issuer: .microsoft, identity: .home(try #require(HomeAccountID("alice.tid")))) }
     }

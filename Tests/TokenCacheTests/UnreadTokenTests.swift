@@ -41,8 +41,8 @@ internal import TokenStore
             #expect(tokens.missing.isEmpty, "no token was needed, \(seed)")
             for account in whole.partition(group).accountKeys {
                 let (left, right) = (cache.partition(group), whole.partition(group))
-                let names = right.accountRecords(of: account).usernames
-                #expect(left.accountRecords(of: account).usernames == names)
+                let names = right.profiles(of: account).usernames
+                #expect(left.profiles(of: account).usernames == names)
                 for name in names {
                     #expect(left.accounts(named: name) == right.accounts(named: name), "\(seed)")
                 }

@@ -13,6 +13,7 @@ extension CredentialCache {
         let start = request.after.map(AccountListPosition.init)
         var page = AccountPage()
         var (examined, last) = (0, AccountKey?.none)
+        let texts = TextPool()
         candidates(request, in: partition).forEach(from: start?.account) { _, key in
             guard start.map({ $0.isBefore(key) }) ?? true else { return true }
             guard examined < Self.examinedAccounts else {
@@ -21,9 +22,9 @@ extension CredentialCache {
             }
             examined += 1
             last = key
-            guard let found = account(key, for: request, in: partition, tokens) else { return true }
-            guard let added = page.add(found.account, key, from: start) else { return false }
-            found.showIDTokens(of: added, &tokens)
+            guard let found = account(key, for: request, in: partition, tokens, texts) else { return true }
+            guard page.add(found.account, key, from: start) else { return false }
+            found.showIDTokens(ofLastOn: page.reply, &tokens)
             return page.hasRoom
         }
         return page.reply
@@ -37,30 +38,28 @@ extension CredentialCache {
 
     /// The account with its tenant profiles; nil if it does not match the request.
     ///
-    /// - Parameter tokens: the ID tokens that have been read from the store.
+    /// - Parameters:
+    ///   - tokens: the ID tokens that have been read from the store.
+    ///   - texts: shares texts with other accounts.
     func account(
-        _ key: AccountKey, for request: ListAccounts, in partition: Partition, _ tokens: ListedTokens
+        _ key: AccountKey, for request: ListAccounts, in partition: Partition, _ tokens: ListedTokens,
+        _ texts: TextPool = TextPool(isShared: false)
     ) -> FoundAccount? {
-        // The list of an app depends on its tokens, too. For the list of all apps, only the account records are
-        // unpacked.
+        // The list of an app depends on its tokens, too. For the list of all apps, nothing is unpacked but what it shows.
         let app = request.clientID.map { (id: $0, credentials: partition.records(of: key, Self.kindsOfAnAppsList)) }
-        let records = app?.credentials.orderedAccounts ?? partition.accountRecords(of: key).inListOrder
-        guard !records.isEmpty, isBesideNoKnownAccount(key, records, in: partition) else { return nil }
+        let profiles =
+            (app?.credentials.accounts.values.map(ListedProfile.init) ?? partition.profiles(of: key, texts)).inListOrder
+        guard !profiles.isEmpty, isBesideNoKnownAccount(key, profiles, in: partition) else { return nil }
         if let app, request.onlySignedIn, !isListed(app.credentials, for: app.id, in: partition) { return nil }
-        if let username = request.username?.lowercased(), !records.usernames.contains(username) { return nil }
+        if let username = request.username?.lowercased(), !profiles.usernames.contains(username) { return nil }
         if let local = request.localAccountID?.lowercased(),
-            !records.contains(where: { $0.localAccountID == local })
+            !profiles.contains(where: { $0.profile.localAccountID == local })
         {
             return nil
         }
-        var found = FoundAccount(account: account(of: key, record: records[0]))
-        let idTokens = app.map { $0.credentials.idTokensByTenant(of: $0.id) } ?? [:]
-        found.account.tenantProfiles = records.withoutRepeatedRealms.map { record in
-            let known = idTokens[ExactText(record.realm)].flatMap(tokens.completed)
-            if let known, known.isUnread { found.unread[ExactText(record.realm)] = known }
-            return profile(of: record, idToken: known?.idToken)
-        }
-        found.account.homeIDToken = found.account.tenantProfiles.first { $0.isHome }?.idToken
+        var found = FoundAccount(account: profiles[0].account(key))
+        found.account.tenantProfiles = profiles.withoutRepeatedRealms.map(\.profile)
+        if let app { found.addIDTokens(app.credentials.idTokensByTenant(of: app.id), tokens) }
         return found
     }
 
@@ -83,16 +82,16 @@ extension CredentialCache {
     /// Whether an account that is known by its username only is listed: not if an account of its cloud with this name
     /// has an identifier, and not if AD FS has issued its tokens without naming a user. True for other accounts.
     private func isBesideNoKnownAccount(
-        _ account: AccountKey, _ records: [AccountRecord], in partition: Partition
+        _ account: AccountKey, _ profiles: [ListedProfile], in partition: Partition
     ) -> Bool {
         guard let name = account.name else { return true }
         if account.isUnnamed { return false }
-        let environments = Set(records.map(\.environment))
+        let environments = Set(profiles.map(\.environment))
         var (examined, isKnown) = (0, false)
         partition.sortedAccounts(named: name).forEach(from: nil) { _, other in
             guard other.issuer == account.issuer, other.homeAccountID != nil else { return true }
             examined += 1
-            isKnown = partition.accountRecords(of: other).contains { one in
+            isKnown = partition.profiles(of: other).contains { one in
                 environments.contains { clouds.sameCloud(one.environment, $0) }
             }
             return !isKnown && examined < Self.examinedAccounts
@@ -106,7 +105,7 @@ extension CredentialCache {
     static let pageBytes = 256 * 1024
     /// The number of items on a page; below the longest list in a message. A page is built in one go, while no other app is served:
     /// more pages are better than longer ones.
-    static let pageItems = 20
+    static let pageItems = 32
     /// The number of accounts that are examined for a page.
     static let examinedAccounts = 50
 }
@@ -128,7 +127,7 @@ extension CredentialCache {
             && partition.holders.forEachAccount(of: request.clientID) { holder in
                 guard holder != last, let found = account(holder, for: list, in: partition, tokens) else { return true }
                 accounts.append(found.account)
-                found.showIDTokens(of: found.account, &tokens)
+                found.showIDTokens(ofLastOn: ListAccounts.Reply(accounts: accounts), &tokens)
                 last = holder
                 return accounts.count < 2
             }
@@ -155,9 +154,20 @@ struct FoundAccount {
 
     fileprivate init(account: Account) { self.account = account }
 
-    /// Notes that the list shows the account's ID tokens: those of the home tenant, and of the tenant profiles that are on the page.
-    fileprivate func showIDTokens(of listed: Account, _ tokens: inout ListedTokens) {
-        guard !unread.isEmpty else { return }
+    /// Adds the ID tokens of the tenant profiles.
+    fileprivate mutating func addIDTokens(_ idTokens: [ExactText: IDTokenRecord], _ tokens: ListedTokens) {
+        for index in account.tenantProfiles.indices {
+            let realm = ExactText(account.tenantProfiles[index].realm)
+            guard let known = idTokens[realm].flatMap(tokens.completed) else { continue }
+            if known.isUnread { unread[realm] = known }
+            account.tenantProfiles[index].idToken = known.idToken
+        }
+        account.homeIDToken = account.tenantProfiles.first { $0.isHome }?.idToken
+    }
+
+    /// Notes that a page, whose last account is this one, shows the ID tokens of the home tenant and of the tenant profiles that are on it.
+    fileprivate func showIDTokens(ofLastOn page: ListAccounts.Reply, _ tokens: inout ListedTokens) {
+        guard !unread.isEmpty, let listed = page.accounts.last else { return }
         for profile in listed.tenantProfiles + account.tenantProfiles.filter(\.isHome).prefix(1) {
             if let token = unread[ExactText(profile.realm)] { tokens.show(.idToken(token)) }
         }
@@ -186,14 +196,14 @@ private struct AccountListPosition {
 
     /// Whether the account, or some of its profiles, are still to be listed.
     func isBefore(_ account: AccountKey) -> Bool {
-        self.account.precedes(account.key) || account.key.hasSameBytes(as: self.account) && profile != nil
+        self.account.precedes(account.key) || isWithin(account)
     }
 
-    /// Whether the profile is still to be listed.
-    func isBefore(_ listed: TenantProfile, of account: AccountKey) -> Bool {
-        guard account.key.hasSameBytes(as: self.account), let last = profile else { return true }
-        return last.precedes(Self.key(listed))
-    }
+    /// Whether only some profiles of the account have been listed.
+    func isWithin(_ account: AccountKey) -> Bool { profile != nil && account.key.hasSameBytes(as: self.account) }
+
+    /// Whether a profile of that account is still to be listed.
+    func isBefore(_ listed: TenantProfile) -> Bool { profile?.precedes(Self.key(listed)) ?? true }
 
     /// Sorts as an account's profiles do: the home tenant's first, then by realm.
     private static func key(_ profile: TenantProfile) -> String { "\(profile.isHome ? 0 : 1)\(profile.realm)" }
@@ -215,22 +225,21 @@ private struct AccountPage {
 
     /// Adds an account: all of its profiles, or as many as fit if the page is empty.
     ///
-    /// - Returns: the account with the profiles that have been added; nil if the page has no room for it.
-    mutating func add(_ account: Account, _ key: AccountKey, from start: AccountListPosition?) -> Account? {
-        var account = account
-        if let start { account.tenantProfiles.removeAll { !start.isBefore($0, of: key) } }
+    /// - Returns: whether the page had room for it.
+    mutating func add(_ account: consuming Account, _ key: AccountKey, from start: AccountListPosition?) -> Bool {
+        if let start, start.isWithin(key) { account.tenantProfiles.removeAll { !start.isBefore($0) } }
         let needed = account.tenantProfiles.reduce(account.approximateSize) { $0 + $1.approximateSize }
         let fits =
             size + needed <= CredentialCache.pageBytes && account.tenantProfiles.count <= CredentialCache.pageItems
         guard fits || reply.accounts.isEmpty, reply.accounts.count < CredentialCache.pageItems else {
             reply.next = last.map(AccountListPosition.after)
-            return nil
+            return false
         }
         if !fits { truncateProfiles(of: &account, key) }
         reply.accounts.append(account)
         last = key
         size += needed
-        return account
+        return true
     }
 
     /// Keeps as many profiles as fit, at least one.

@@ -75,7 +75,7 @@ extension CredentialCache {
             }
         }
         // An account that is known by its username only is not listed beside one with that name and an identifier.
-        for key in keys { names.formUnion(partition.accountRecords(of: key).usernames) }
+        for key in keys { names.formUnion(partition.profiles(of: key).usernames) }
         for name in names where !name.isEmpty {
             keys.formUnion(partition.accounts(named: name).lazy.filter { $0.name != nil })
         }

@@ -66,8 +66,11 @@ package struct AccountRecord: Sendable, Equatable, Codable {
     }
 
     /// Whether the realm is the account's home tenant. Accounts of other kinds than Entra's have one realm only.
-    package var isHome: Bool {
-        guard authorityType == Self.entraType, let homeAccountID else { return true }
+    package var isHome: Bool { authorityType != Self.entraType || Self.isHome(realm, of: homeAccountID) }
+
+    /// Whether a realm is the home tenant of an account of Entra with an identifier.
+    static func isHome(_ realm: String, of homeAccountID: String?) -> Bool {
+        guard let homeAccountID else { return true }
         // A fast path for identifiers as they are saved: object ID, dot, tenant ID.
         if homeAccountID.isGraphicASCII, homeAccountID.hasSuffix(realm) {
             let rest = homeAccountID.utf8.dropLast(realm.utf8.count)

@@ -25,7 +25,7 @@ extension CredentialCache {
         var accounts: [AccountKey] = []
         if let identifier = reference.homeAccountID {
             accounts = partition.accounts(with: identifier).flatMap { home in
-                partition.accountRecords(of: home).usernames.sorted().flatMap { name in
+                partition.profiles(of: home).usernames.sorted().flatMap { name in
                     partition.accounts(named: name, of: home.issuer).filter { $0.name != nil }
                 } + [home]
             }

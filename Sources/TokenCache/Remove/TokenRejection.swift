@@ -78,7 +78,7 @@ extension CredentialCache {
 extension CredentialCache {
     /// The account's username; nil if it is unknown.
     package func username(of account: AccountKey, in group: SharingGroup) -> String? {
-        partition(group).accountRecords(of: account).inListOrder.first?.username.trimmedNonEmpty
+        partition(group).profiles(of: account).inListOrder.first?.username.trimmedNonEmpty
     }
 }
 

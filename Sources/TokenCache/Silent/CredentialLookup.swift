@@ -136,8 +136,9 @@ extension CredentialCache {
         guard let first = credentials.firstAccount(from: token.environment, clouds) else { return nil }
         let record = credentials.firstAccount(from: token.environment, clouds) { $0.realm == tenant } ?? first
         if token.version == .v2, idToken == nil { return nil }
-        let profile = profile(of: record, idToken: text)
-        var account = account(of: token.account, record: first)
+        var profile = ListedProfile(record).profile
+        profile.idToken = text
+        var account = ListedProfile(first).account(token.account)
         if profile.isHome { account.homeIDToken = profile.idToken }
         if token.account.homeAccountID == nil { account.username = record.username }
         return TokenResult(
@@ -156,18 +157,5 @@ extension CredentialCache {
         let requested = parameters.authority
         return clouds.sameCloud(authority.environment, requested.environment)
             ? requested : requested.withEnvironment(authority.environment)
-    }
-
-    /// An account without its tenant profiles.
-    func account(of account: AccountKey, record: AccountRecord) -> Account {
-        Account(
-            homeAccountID: account.homeAccountID, username: record.username.isEmpty ? nil : record.username,
-            environment: record.environment, source: record.source == "adal" ? .adal : .msal)
-    }
-
-    func profile(of record: AccountRecord, idToken: String?) -> TenantProfile {
-        TenantProfile(
-            realm: record.realm, localAccountID: record.localAccountID, username: record.username,
-            environment: record.environment, isHome: record.isHome, idToken: idToken)
     }
 }
