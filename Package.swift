@@ -121,7 +121,8 @@ let package = Package(
         .testTarget(
             name: "TokenStoreTests",
             dependencies: [
-                "AgentTestSupport", "CAgentSystem", "PosixFiles", "TestSupport", "TokenModel", "TokenStore",
+                "AgentSocket", "AgentTestSupport", "CAgentSystem", "PosixFiles", "TestSupport", "TokenModel",
+                "TokenStore",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             exclude: ["Fixtures"], swiftSettings: strict),

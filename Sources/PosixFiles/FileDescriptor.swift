@@ -126,6 +126,15 @@ package struct FileDescriptor: ~Copyable {
         try self.init(opened: open(path, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0o600))
     }
 
+    /// Opens a device for reading and writing, without waiting for anything.
+    ///
+    /// - Throws: ENODEV if the path is that of something else.
+    package init(device path: String) throws(SystemError) {
+        let file = try FileDescriptor(withoutWaiting: path, O_RDWR)
+        guard try file.status.kind == .device else { throw SystemError(number: ENODEV) }
+        self = file
+    }
+
     /// Opens a regular file, and nothing else, without waiting.
     private init(regular path: String, _ flags: Int32) throws(SystemError) {
         let file = try FileDescriptor(withoutWaiting: path, flags)

@@ -20,6 +20,8 @@ package struct AgentOptions: Sendable {
     package var stateDirectory: String
     /// The sources of the store's key.
     package var keys: KeySettings
+    /// Refuses earlier copies of the store; nil if nothing counts.
+    package var counter: RollbackCounter?
     /// The name of the SQLite VFS; nil is the default one. Tests use one that fails.
     package var storeVFS: String?
     /// Whether authorities on loopback addresses may use HTTP, as emulators and tests do.

@@ -82,6 +82,7 @@ package final class AgentServer: Sendable {
         let lock = LockHolder(try await lock(options))
         let metrics = AgentMetrics()
         var storeOptions = StoreOptions(keys: options.keys, vfs: options.storeVFS, now: options.now)
+        storeOptions.counter = options.counter
         storeOptions.didCommit = { metrics.committed($0) }
         let store = try Store.open(directory: options.stateDirectory, storeOptions)
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)

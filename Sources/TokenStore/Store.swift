@@ -298,6 +298,8 @@ package struct StoreOptions: Sendable {
     /// Calls the function after the time for which commits gather; nil for the clock of the machine.
     package typealias Timer = @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
     package var timer: Timer?
+    /// Counts openings and removals, so that an earlier copy of the store is refused; nil if none does.
+    package var counter: RollbackCounter?
 
     package init(keys: KeySettings = KeySettings(), vfs: String? = nil, now: @escaping @Sendable () -> Int64) {
         self.keys = keys
@@ -340,6 +342,10 @@ package struct StoreReport: Sendable, Equatable {
     package var isNew = false
     /// The names of the quarantined files, those of earlier runs included.
     package var quarantined: [String] = []
+    /// The count of the TPM that belongs to the store; nil if none counts.
+    package var count: UInt64?
+    /// What keeps the TPM from counting; nil if it counts.
+    package var counterProblem: String?
 }
 
 extension TokenError {

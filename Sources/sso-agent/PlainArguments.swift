@@ -15,9 +15,9 @@ extension SSOAgent {
     init?(plain arguments: some Sequence<String>) {
         self.init()
         (socketPath, stateDirectory, metricsSocket, config) = (nil, nil, nil, nil)
-        (passphraseDescriptor, requiredSource) = (nil, nil)
+        (passphraseDescriptor, requiredSource, rollbackCounter) = (nil, nil, nil)
         (checkConfig, onDemand, allowLoopbackHttp, allowDebugging, noSandbox) = (false, false, false, false, false)
-        acceptUnsealedStore = false
+        (acceptUnsealedStore, resetRollbackCounter) = (false, false)
         logLevel = Self.defaultLogLevel
         var rest = arguments.makeIterator()
         func value() -> String? { rest.next().flatMap { $0.hasPrefix("-") ? nil : $0 } }
@@ -29,6 +29,7 @@ extension SSOAgent {
             case "--allow-debugging": allowDebugging = true
             case "--no-sandbox": noSandbox = true
             case "--accept-unsealed-store": acceptUnsealedStore = true
+            case "--reset-rollback-counter": resetRollbackCounter = true
             default: guard let value = value(), set(argument, to: value) else { return nil }
             }
         }
@@ -42,6 +43,7 @@ extension SSOAgent {
         case "--state-dir": stateDirectory = value
         case "--metrics-socket": metricsSocket = value
         case "--config": config = value
+        case "--rollback-counter": rollbackCounter = value
         case "--passphrase-fd":
             guard let number = Int32(value) else { return false }
             passphraseDescriptor = number

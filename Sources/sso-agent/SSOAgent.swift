@@ -95,6 +95,14 @@ struct SSOAgent: ParsableCommand {
     )
     var acceptUnsealedStore = false
 
+    @Option(
+        help: "Refuse an earlier copy of the store: count its changes with this TPM 2.0, such as /dev/tpmrm0.",
+        completion: .file())
+    var rollbackCounter: String?
+
+    @Flag(help: "Accept the present store, whatever the TPM has counted, and count it anew.")
+    var resetRollbackCounter = false
+
     @Flag(help: "Allow debuggers and core dumps, which could show tokens.")
     var allowDebugging = false
 
@@ -122,6 +130,9 @@ struct SSOAgent: ParsableCommand {
     }
 
     func validate() throws {
+        guard !resetRollbackCounter || rollbackCounter != nil else {
+            throw ValidationError("--reset-rollback-counter needs --rollback-counter with the path of the TPM.")
+        }
         guard !onDemand || passphraseDescriptor == nil else {
             throw ValidationError(
                 "--on-demand and --passphrase-fd exclude each other: an agent in the background has no open files.")
@@ -168,12 +179,41 @@ struct SSOAgent: ParsableCommand {
         options.keys.helper = options.helper?.keyring
         // The agent needs some descriptors itself: for its store, its listeners and its connections to token endpoints.
         options.connectionLimit = min(options.connectionLimit, max(ResourceLimits.raiseOpenFiles() - 384, 16))
+        options.counter = try counter(ofStore: options.stateDirectory)
         let folders = try AgentServer.prepareFolders(options)
         makeConfigurationFolder(environment)
         let places = ConfigurationFiles(environment, named: config).places
         let sandbox = noSandbox ? nil : sandbox(folders, places, options.network, variables)
         if let sandbox { options.sandbox = sandbox.enter() }
         return (options, sandbox)
+    }
+
+    /// Opens the TPM that counts the changes of the store.
+    private func counter(ofStore directory: String) throws(TokenError) -> RollbackCounter? {
+        guard let path = rollbackCounter.map(Self.absolute) else { return nil }
+        func refusal(_ reason: String) -> TokenError {
+            TokenError(.invalidDeveloperParameter, "--rollback-counter names \(path), which cannot be used: \(reason)")
+        }
+        // A program that emulates a TPM has a socket.
+        if FileStatus(path)?.kind == .socket {
+            guard case .connected(let number) = try UnixSocket.connect(to: path) else {
+                throw refusal("nobody listens on this socket")
+            }
+            do throws(SystemError) {
+                return RollbackCounter(
+                    try FileDescriptor(opened: number), name: path, directory: directory, isReset: resetRollbackCounter)
+            } catch {
+                throw refusal("\(error)")
+            }
+        }
+        do throws(SystemError) {
+            return RollbackCounter(
+                try FileDescriptor(device: path), name: path, directory: directory, isReset: resetRollbackCounter)
+        } catch {
+            throw refusal(
+                error.isPermissionDenied
+                    ? "\(error); run: sudo usermod --append --groups tss \"$USER\", and sign in again" : "\(error)")
+        }
     }
 
     /// Makes the folder of the user's configuration. If it did not exist when the process restricts its files, the
@@ -189,6 +229,7 @@ struct SSOAgent: ParsableCommand {
         socketPath = socketPath.map(Self.absolute)
         stateDirectory = stateDirectory.map(Self.absolute)
         (config, metricsSocket) = (config.map(Self.absolute), metricsSocket.map(Self.absolute))
+        rollbackCounter = rollbackCounter.map(Self.absolute)
         for name in AgentEnvironment.pathNames {
             if let path = AgentEnvironment.value(name) { setenv(name, Self.absolute(path), 1) }
         }

@@ -79,9 +79,16 @@ final class Diagnosis {
 
     /// The problems of the store; nil if there are none.
     private var storeProblem: String? {
+        let report = lifecycle.store.report
+        let uncounted = report.counterProblem.map { "earlier copies of it are not refused: \($0)" }
         let problems =
-            [lifecycle.failure?.message ?? writingProblem].compactMap(\.self) + lifecycle.store.report.notices
+            [lifecycle.failure?.message ?? writingProblem, uncounted].compactMap(\.self) + report.notices
         return problems.isEmpty ? nil : problems.joined(separator: "; ")
+    }
+
+    /// Whether earlier copies of the store are refused.
+    private var counting: String {
+        lifecycle.store.report.count.map { "; earlier copies of it are refused: a TPM has counted to \($0)" } ?? ""
     }
 
     private var writingProblem: String? {
@@ -141,7 +148,7 @@ final class Diagnosis {
         let created = lifecycle.store.report.isNew ? "; created by this agent, since there was none" : ""
         return HealthCheck(
             name: "store", ok: true,
-            detail: "\(Phrases.count(memory.cache.accountCount, "account"))\(created)\(doubtful)")
+            detail: "\(Phrases.count(memory.cache.accountCount, "account"))\(created)\(doubtful)\(counting)")
     }
 
     /// - Parameter problem: the error that would keep the store from being opened at the next start; nil if there is none.

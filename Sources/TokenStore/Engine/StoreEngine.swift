@@ -21,6 +21,8 @@ final class StoreEngine {
     /// The reason why there is no store yet; nil if there is one.
     var uncreated: Uncreated?
     var ledger = StoreLedger()
+    /// The mark of a counter that this process has made, which is perhaps not on the disk yet.
+    var newMark: RollbackMark?
     /// The work that has to be done before the next write.
     var pending: Pending?
     /// Whether a replacement of the database with the pending records has been built, and has not taken its place yet.
@@ -71,6 +73,11 @@ final class StoreEngine {
 
     /// Makes all of the changes durable, or none.
     func apply(_ changes: some Sequence<StoreChange>) throws(TokenError) {
+        try write(changes)
+        count(changes)
+    }
+
+    private func write(_ changes: some Sequence<StoreChange>) throws(TokenError) {
         let derived = try derivedKeys()
         let database = try writableDatabase(derived)
         let plan = try ledger.plan(changes, derived)

@@ -83,6 +83,7 @@ extension StoreEngine {
         report.keyPlace = ring.place(of: source)
         if source != old.source { settlement = Settlement(current: settlement?.current, retired: old.source) }
         truncateLog()
+        countChange()
     }
 
     /// Refuses to change the key of a store that is sealed with a passphrase for a caller that does not know it.
@@ -125,7 +126,7 @@ extension StoreEngine {
     ) throws(TokenError) -> StoreLedger {
         let last = ledger.state.counter
         var after = StoreLedger()
-        after.markUsed(upTo: last)
+        after.goOn(from: ledger.state)
         do throws(TokenError) {
             try database.transaction { () throws(TokenError) in
                 var done: Int64 = 0
@@ -196,6 +197,7 @@ extension StoreEngine {
         defer { ring.settings.passphrase = nil }
         _ = try startEmpty(uncreated.damage, isAsked: true)
         self.uncreated = nil
+        try refuseEarlierCopy()
         report.phase = .open
         report.keySource = source
         report.keyPlace = ring.place(of: source)

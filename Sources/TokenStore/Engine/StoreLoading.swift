@@ -62,6 +62,7 @@ extension StoreEngine {
             case .damaged(let reason): Receiver(try loadDamaged(log, reason))
             case .unwritable(let error): Receiver(try loadUnwritable(log, error))
             }
+        try refuseEarlierCopy()
         report.phase = .open
         isLocked = false
         report.keySource = wrapped?.source
@@ -151,8 +152,8 @@ extension StoreEngine {
             return Receiver(try startEmpty(reason))
         }
         guard let derived = keys?.derived() else { throw lockedError }
-        // Records that a damaged log may have replaced are not served before that is known.
-        let reads = mayBeHidden ? nil : earlyReads
+        // Records that a damaged log may have replaced, or of an earlier copy, are not served before that is known.
+        let reads = mayBeHidden || options.counter != nil ? nil : earlyReads
         let found: StoreContents<Receiver> = try StoreContents(database, derived) { reads?.serve(database, derived) }
         var hidden = false
         if mayBeHidden, let state = found.state {
@@ -163,7 +164,7 @@ extension StoreEngine {
         }
         if let state = found.state, found.isWhole, !hidden {
             ledger = found.ledger
-            ledger.markUsed(upTo: state.counter)
+            ledger.goOn(from: state)
             database.connection.keepLog(false)
             return found.received
         }

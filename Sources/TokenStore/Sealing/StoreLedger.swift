@@ -54,6 +54,18 @@ struct StoreLedger: Sendable {
     /// Marks all numbers up to `counter` as used.
     mutating func markUsed(upTo counter: Int64) { state.counter = max(state.counter, counter) }
 
+    /// Goes on from a state: with the numbers after its last one, and with its mark.
+    mutating func goOn(from earlier: StoreState) {
+        markUsed(upTo: earlier.counter)
+        state.mark = earlier.mark
+    }
+
+    /// Sets the mark in a state that is later than the present one.
+    mutating func set(_ mark: RollbackMark?) {
+        state.counter += 1
+        state.mark = mark
+    }
+
     /// Computes the effect of a commit; nothing is changed yet.
     func plan(_ changes: some Sequence<StoreChange>, _ keys: StoreKeys.Derived) throws(TokenError) -> Plan {
         var plan = Plan(after: state)
@@ -114,6 +126,8 @@ struct StoreState: Sendable, Equatable {
     var counter: Int64 = 0
     var count = 0
     var digest = SetDigest()
+    /// Nil unless a TPM counts.
+    var mark: RollbackMark?
 
     init() {}
 
@@ -123,6 +137,7 @@ struct StoreState: Sendable, Equatable {
         var content: [UInt8] = []
         content.append(number: Int64(count))
         content += digest.bytes
+        if let mark { content += mark.bytes }
         return try Envelope(.state, head: head, content: content, with: keys.sealing)
     }
 
@@ -135,6 +150,35 @@ struct StoreState: Sendable, Equatable {
         var reader = ByteReader(content[...])
         guard let count = reader.number(Int64.self), let digest = SetDigest(&reader) else { return nil }
         (self.counter, self.count, self.digest) = (counter, Int(count), digest)
+        mark = RollbackMark(&reader)
+    }
+}
+
+/// What the store knows of the counter of a TPM (`RollbackCounter`).
+struct RollbackMark: Sendable, Equatable {
+    /// The password of the counter, which no other store has.
+    let password: [UInt8]
+    /// The count that belongs to this state. That of the TPM is the same, or, if a start was interrupted, one less.
+    var count: UInt64
+
+    static let passwordLength = 32
+
+    init(password: [UInt8], count: UInt64) {
+        self.password = password
+        self.count = count
+    }
+
+    init?(_ reader: inout ByteReader) {
+        guard let password = reader.bytes(Self.passwordLength), let count = reader.number(UInt64.self) else {
+            return nil
+        }
+        self.init(password: Array(password), count: count)
+    }
+
+    var bytes: [UInt8] {
+        var bytes = password
+        bytes.append(number: count)
+        return bytes
     }
 }
 

@@ -1,0 +1,84 @@
+internal import Crypto
+package import PosixFiles
+internal import Synchronization
+internal import TokenModel
+
+/// A counter of a TPM that tells the latest store from an earlier copy: it only goes up, and is not in the folder that can be set back.
+package final class RollbackCounter: Sendable {
+    /// What the TPM says of the counter.
+    enum Reading: Equatable {
+        case missing
+        /// Of another kind, or with another password.
+        case foreign
+        case count(UInt64)
+    }
+
+    private let device: Mutex<TPMDevice>
+    /// The path of the TPM.
+    let name: String
+    /// The number of the NV index: one for each user and folder, so that it is found without the store.
+    let index: UInt32
+    /// Whether the present store is accepted, and counted anew.
+    let isReset: Bool
+
+    /// - Parameters:
+    ///   - descriptor: the TPM, open for reading and writing.
+    ///   - name: its path.
+    ///   - directory: that of the store.
+    package init(_ descriptor: consuming FileDescriptor, name: String, directory: String, isReset: Bool = false) {
+        device = Mutex(TPMDevice(descriptor, name: name))
+        self.name = name
+        self.isReset = isReset
+        let place = "sso-agent \(FileStatus.effectiveUser) \(StorePaths(directory).directory)"
+        let hash = SHA256.hash(data: Array(place.utf8)).prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        index = Self.ownersIndices | hash & 0x3F_FFFF
+    }
+
+    /// - Throws: `storeUnavailable` (-53008) if the TPM does not answer, as do all methods.
+    func read(_ password: [UInt8]) throws(TokenError) -> Reading {
+        let kind = try answer(to: TPMCommand.readPublic(index))
+        // A counter without a value was made by a start that was interrupted.
+        if kind.isOfNoIndex || kind.isOfCounter && !kind.isOfCounterWithValue { return .missing }
+        guard kind.isOfCounter else { return .foreign }
+        let value = try answer(to: TPMCommand.read(index, password: password))
+        if value.isOfWrongPassword { return .foreign }
+        guard let count = value.count else { throw failure(value, "reading the counter") }
+        return .count(count)
+    }
+
+    /// Makes the counter, in the place of one that there is, and returns its first count.
+    func begin(_ password: [UInt8]) throws(TokenError) -> UInt64 {
+        try remove()
+        let made = try answer(to: TPMCommand.define(index, password: password))
+        guard made.isSuccess else { throw failure(made, "making a counter") }
+        try increment(password)
+        guard case .count(let count) = try read(password) else { throw failure(made, "reading the counter") }
+        return count
+    }
+
+    func increment(_ password: [UInt8]) throws(TokenError) {
+        let raised = try answer(to: TPMCommand.increment(index, password: password))
+        guard raised.isSuccess else { throw failure(raised, "raising the counter") }
+    }
+
+    /// Removes the counter, if there is one.
+    func remove() throws(TokenError) {
+        let removed = try answer(to: TPMCommand.undefine(index))
+        guard removed.isSuccess || removed.isOfNoIndex else { throw failure(removed, "removing the counter") }
+    }
+
+    private func answer(to command: [UInt8]) throws(TokenError) -> TPMAnswer {
+        try device.withLock { device in
+            Result { () throws(TokenError) in try device.answer(to: command) }
+        }.get()
+    }
+
+    private func failure(_ answer: TPMAnswer, _ work: String) -> TokenError {
+        TokenError(
+            .storeUnavailable,
+            "the TPM \(name) has refused \(work), with code 0x\(String(answer.code, radix: 16)) of TPM 2.0")
+    }
+
+    /// The first number of an index of the owner's.
+    private static let ownersIndices: UInt32 = 0x0180_0000
+}
