@@ -43,7 +43,7 @@ extension ForeignCache {
 
     private mutating func readAccount(_ item: UnifiedItem, _ entry: JSONTree.Member, _ survey: UnifiedSurvey) {
         guard let home = item.text(.homeAccountID).flatMap({ shared.homeAccountID($0) }),
-            let environment = item.text(.environment)?.lowercased()
+            let environment = item.environment
         else { return keep(entry, in: .account, "it does not say whose it is; kept for export only") }
         guard survey.issuers.provider(of: item, at: environment) != .unknown else {
             return keep(entry, in: .account, Self.unknownProvider(environment))
@@ -77,7 +77,7 @@ extension ForeignCache {
         guard let home = item.text(.homeAccountID).flatMap({ shared.homeAccountID($0) }) else {
             return skip(title(), "an app's own token, of no account")
         }
-        guard let environment = item.text(.environment).map({ shared($0.lowercased()) }),
+        guard let environment = item.environment.map({ shared($0) }),
             let clientID = item.text(.clientID).flatMap({ shared.clientID($0) })
         else { return keep(entry, in: section, "it does not say whose it is; kept for export only") }
         let issuer: Issuer

@@ -58,6 +58,11 @@ extension AccountRecord {
 }
 
 extension UnifiedItem {
+    /// The environment in lower case; nil if there is none, or it is no host.
+    var environment: String? {
+        text(.environment)?.lowercased().trimmedNonEmpty.flatMap { URLParts.isEnvironment($0) ? $0 : nil }
+    }
+
     init(_ record: AppMetadataRecord) {
         put(.clientID, record.clientID)
         put(.environment, record.environment)
@@ -68,9 +73,9 @@ extension UnifiedItem {
 extension AppMetadataRecord {
     /// Nil if the entry does not name an app.
     init?(_ item: UnifiedItem) {
-        guard let clientID = item.text(.clientID), let environment = item.text(.environment) else { return nil }
+        guard let clientID = item.text(.clientID), let environment = item.environment else { return nil }
         self.init(
-            clientID: clientID, environment: environment.lowercased(), familyID: item.text(.familyID) ?? "")
+            clientID: clientID, environment: environment, familyID: item.text(.familyID) ?? "")
         unknownFields = item.unknownFields(beyond: UnifiedItem(self))
     }
 

@@ -65,6 +65,11 @@ package struct URLParts: Sendable, Equatable {
         return octets.count == 4 && octets.first == "127" && octets.allSatisfy { UInt8($0) != nil }
     }
 
+    /// Whether a text can be an environment: it has no character that ends a host in a URL, or separates words.
+    package static func isEnvironment(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F && !"/\\?#@%<>\"{}|^`".utf8.contains($0) }
+    }
+
     /// The host in an environment such as `localhost:8080` or `[::1]:8080`.
     package static func host(ofEnvironment environment: String) -> String {
         if environment.hasPrefix("["), let end = environment.firstIndex(of: "]") {
