@@ -162,6 +162,7 @@ let package = Package(
             name: "TokenAgentTests",
             dependencies: [
                 "AccessPolicy", "AgentSocket", "AgentTestSupport", "AuditLog", "CAgentSystem", "CHeapCount",
+                "CacheTestSupport",
                 "TestSupport", "TokenAgent", "TokenCache", "TokenEndpoint", "TokenModel", "TokenStore", "TokenWire",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),

@@ -24,6 +24,9 @@ struct TokenHolders: Sendable, Equatable {
         }
     }
 
+    /// The number of accounts that have tokens of an app's own.
+    func accountCount(ofApp clientID: ClientID) -> Int { apps[clientID.key]?.count ?? 0 }
+
     /// Whether at most `limit` accounts have tokens of an app or of any family.
     func hasAccounts(of clientID: ClientID, atMost limit: Int) -> Bool {
         guard families.count <= limit else { return false }

@@ -298,6 +298,8 @@ package struct StoreOptions: Sendable {
     /// Calls the function after the time for which commits gather; nil for the clock of the machine.
     package typealias Timer = @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
     package var timer: Timer?
+    /// The size up to which the database grows, in bytes.
+    package var sizeLimit = StoreLimits.size
     /// Counts openings and removals, so that an earlier copy of the store is refused; nil if none does.
     package var counter: RollbackCounter?
 
@@ -306,6 +308,12 @@ package struct StoreOptions: Sendable {
         self.vfs = vfs
         self.now = now
     }
+}
+
+/// The limits of what a store has.
+package enum StoreLimits {
+    /// The size up to which a database grows, in bytes. A commit that would make it larger fails, as on a full disk.
+    package static let size = 1 << 30
 }
 
 /// A transaction of the store, which has succeeded or failed.
@@ -342,6 +350,8 @@ package struct StoreReport: Sendable, Equatable {
     package var isNew = false
     /// The names of the quarantined files, those of earlier runs included.
     package var quarantined: [String] = []
+    /// The size of the database after the last commit, in bytes.
+    package var size = 0
     /// The count of the TPM that belongs to the store; nil if none counts.
     package var count: UInt64?
     /// What keeps the TPM from counting; nil if it counts.

@@ -82,6 +82,14 @@ package enum StoreChange: Sendable, Equatable {
     case delete(RecordKey)
     /// Deletes every record of a sharing group.
     case deleteGroup(String)
+
+    /// Whether a record is longer than one in the store can be.
+    package var isTooLong: Bool {
+        guard case .put(let record) = self else { return false }
+        let owner = if case .account(let account) = record.owner { account.utf8.count } else { 0 }
+        return record.body.count + record.key.key.utf8.count + record.key.group.utf8.count + owner
+            > Envelope.longestRecord
+    }
 }
 
 /// Collects the records of a store while it is loaded.

@@ -84,6 +84,26 @@ internal import Testing
         }
     }
 
+    /// The rules that count are those of the time of the answer.
+    @Test func refusesWhatARuleHasForbiddenWhileAPersonWasAsked() async throws {
+        try await AgentProcessFixture.with(rules: "") { f in
+            let configuration = f.folder.file("config.toml")
+            let program = try await f.folder.makeProgram(
+                "askpass",
+                """
+                printf '[[rule]]\\nrequests = ["export_cache"]\\neffect = "deny"\\n' >>'\(configuration)'
+                '\(Executable.path("ssoctl"))' reload >/dev/null
+                exit 0
+                """)
+            try f.configure("[confirmation]\naskpass = \"\(program)\"\n")
+            let agent = try await f.agent()
+            let ended = try await f.run("/usr/bin/env", ["setsid", "-w", Executable.path("ssoctl")] + export(f))
+            #expect(ended.status == 1 && !wasExported(f), "\(ended.output)\(ended.errors)")
+            #expect(ended.errors.contains("denied by a rule") || ended.errors.contains("rule"), "\(ended.errors)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     /// An administrator can require a person for every request, or for none.
     @Test(arguments: [("confirm", "import_cache"), ("deny", "import_cache"), ("confirm", "redeem_grant")])
     func obeysARuleAboutOtherRequests(effect: String, request: String) async throws {

@@ -98,6 +98,18 @@ internal import TokenModel
         #expect(parts.provider.federations.count == 0)
     }
 
+    /// The domain of another user's choice can vouch for any host.
+    @Test func validatesAnADFSForEachDomainByItself() async throws {
+        let first = try await parts.resolve("https://fs.contoso.com/adfs", username: "x@attacker.example")
+        await parts.provider.federations.next().answer(())
+        try await first.value()
+        let second = try await parts.resolve("https://fs.contoso.com/adfs", username: "alice@contoso.com")
+        let federation = await parts.provider.federations.next()
+        #expect(federation.question == "contoso.com")
+        federation.fail(TokenError(.authorityValidation, "another host"))
+        #expect(try await second.error()?.code == .authorityValidation)
+    }
+
     @Test func doesNotValidateAnADFSWithoutAUser() async throws {
         let error = try await parts.resolve("https://fs.contoso.com/adfs", username: nil).error()
         #expect(error?.code == .invalidDeveloperParameter)

@@ -254,6 +254,24 @@ internal import TokenModel
         await parts.endWatches(of: Self.session(of: 2))
     }
 
+    @Test func countsTheSubscriptionsOfASandboxAsThoseOfOneProcess() async throws {
+        var refused = 0
+        for number in 0..<40 {
+            let session = SessionID(
+                number: UInt64(number), processID: Int32(number), sandbox: SandboxedApp(id: "com.example.Mail"))
+            let pending = await parts.waitFromNow(WatchEvents(clientID: ClientID("app-\(number)")), from: session)
+            guard number >= EventFeeds.peerLimit else { continue }
+            #expect(try await pending.error()?.code == .requestDenied)
+            refused += 1
+        }
+        #expect(refused == 40 - EventFeeds.peerLimit)
+        for number in 0..<40 {
+            await parts.endWatches(
+                of: SessionID(
+                    number: UInt64(number), processID: Int32(number), sandbox: SandboxedApp(id: "com.example.Mail")))
+        }
+    }
+
     private static func session(of process: Int32) -> SessionID {
         SessionID(number: 1000 + UInt64(process), processID: process, publication: nil)
     }

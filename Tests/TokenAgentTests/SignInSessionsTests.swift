@@ -122,6 +122,17 @@ internal import TokenModel
         #expect(await parts.refusal(of: next) == nil, "those that have expired do not count")
     }
 
+    /// One process in a sandbox can start any number of others.
+    @Test(arguments: ["com.example.Mail", nil]) func countsTheProcessesOfASandboxAsOne(app: String?) async throws {
+        func connection(_ number: Int, _ app: String?) -> SessionID {
+            SessionID(number: UInt64(number), processID: Int32(number), sandbox: SandboxedApp(id: app))
+        }
+        for number in 1...8 { _ = try await parts.beginDeviceCode(for: connection(number, app)) }
+        #expect(await parts.refusal(of: connection(9, app))?.code == .interactionInProgress)
+        #expect(await parts.refusal(of: connection(10, "com.example.Other")) == nil)
+        #expect(await parts.refusal(of: SessionID(number: 11, processID: 11)) == nil)
+    }
+
     @Test func limitsTheNumberOfSessions() async throws {
         for number in 1...64 {
             _ = try await parts.beginDeviceCode(for: SessionID(number: UInt64(number), processID: Int32(number)))

@@ -40,6 +40,36 @@ internal import TokenStore
         #expect(decision.candidates == ["rt-alice-app-1"])
     }
 
+    /// Families of apps are Microsoft's. Another provider that names one would put its accounts among those of every app.
+    @Test(arguments: [
+        ("https://login.microsoftonline.com/common", true), ("https://login.attacker.example/common", false),
+        ("https://localhost:8443/common", true),
+    ])
+    func keepsAFamilyOfMicrosoftsCloudsOnly(authority: String, isKept: Bool) throws {
+        var builder = CacheBuilder()
+        try builder.signIn("eve", builder.parameters("app-2", authority: authority), family: "1")
+        let tokens = builder.cache.partition(.standard).records.compactMap { record in
+            if case .refreshToken(let token) = record { token.familyID } else { nil }
+        }
+        #expect(tokens.isEmpty == !isKept)
+        // Another app, of which nothing is known.
+        let listed = builder.cache.accounts(ListAccounts(clientID: ClientID("app-1"))).accounts
+        #expect(listed.isEmpty == !isKept)
+    }
+
+    /// Each authority is saved again with every response: an app that names ever new ones must not make the record ever longer.
+    @Test func notesALimitedNumberOfAuthorities() throws {
+        var builder = CacheBuilder()
+        for number in 0..<40 {
+            let authority = "https://login.microsoftonline.com/tenant-\(number).example"
+            try builder.signIn("alice", builder.parameters(authority: authority))
+            let maps = builder.cache.partition(.standard).records.compactMap { record in
+                if case .accountMetadata(let metadata) = record { metadata.authorityMap } else { nil }
+            }
+            #expect(maps.count == 1 && maps.allSatisfy { $0.count <= 16 && $0[authority] != nil })
+        }
+    }
+
     @Test func refusesAResponseWithoutTokenOrAccount() throws {
         let builder = CacheBuilder()
         let tokens = IssuedTokens(

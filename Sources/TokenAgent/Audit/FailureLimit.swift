@@ -1,7 +1,7 @@
 internal import AccessPolicy
 internal import AuditLog
 
-/// Those who share one limit for their failed requests in the audit log.
+/// Those who share one limit: for their failed requests in the audit log, and for their questions to a person.
 enum LimitedPeer: Hashable, Sendable {
     /// All peers of a published socket, by its number.
     case publishedSocket(UInt64)

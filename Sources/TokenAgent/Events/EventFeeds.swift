@@ -241,7 +241,7 @@ final class EventFeeds {
 
     /// The largest number of different subscriptions; each is looked at with every change of its sharing group.
     private static let feedLimit = 256
-    /// The largest number of different subscriptions for which one process waits at a time; an app has one for each client ID.
+    /// The largest number of different subscriptions for which one peer waits at a time; an app has one for each client ID.
     static let peerLimit = 16
 
     private static let tooMany = TokenError(
@@ -249,5 +249,5 @@ final class EventFeeds {
 
     private static let tooManyOfPeer = TokenError(
         .requestDenied,
-        "this process watches \(peerLimit) different lists of accounts, which is the limit; close one of them")
+        "this app watches \(peerLimit) different lists of accounts, which is the limit; close one of them")
 }

@@ -50,6 +50,22 @@ struct Caller: Sendable {
     private static let unknown = TokenError(
         .unsupportedProtocolVersion, "this agent does not know that request; update it")
 
+    /// The refusal of a request that has waited, for a person or for the store, by rules that have changed meanwhile.
+    func refusalAfterWait(of request: PolicyRequest, by policy: PeerPolicy) -> TokenError? {
+        let reason =
+            if publication != nil {
+                policy.refusal(ofPublished: request, from: identity)
+            } else if case .deny(let reason) = policy.decision(on: request, from: identity) {
+                reason
+            } else {
+                String?.none
+            }
+        guard let reason else { return nil }
+        let error = TokenError(.requestDenied, reason)
+        denials.add(request, error, from: identity)
+        return error
+    }
+
     /// Decides about a request by the policy in effect, which may require a confirmation by a person.
     ///
     /// At a published socket, the rules of the configuration can only refuse; the socket's own rules decide what is

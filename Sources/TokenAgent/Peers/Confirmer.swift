@@ -10,14 +10,14 @@ internal import TokenModel
 /// request.
 ///
 /// One question is asked at a time, on a thread of its own. The number of waiting questions is limited, in all and for
-/// each process, since each may take a minute.
+/// each peer, since each may take a minute.
 final class Confirmer: Sendable {
     /// The path of a program that gets the question as its argument, and exits with status 0 for yes; nil if there is none.
     private let askpass: String?
     private let helper: HelperProcess?
     private let queue = DispatchQueue(label: "sso-agent.confirmation")
-    /// The number of questions of each process that wait or are asked.
-    private let waiting = Mutex<[Asker: Int]>([:])
+    /// The number of questions of each peer that wait or are asked.
+    private let waiting = Mutex<[LimitedPeer: Int]>([:])
 
     /// - Parameter helper: the process that asks, with the program that it was started with; nil if this one does.
     init(askpass: String?, helper: HelperProcess?) {
@@ -35,9 +35,9 @@ final class Confirmer: Sendable {
         _ request: PolicyRequest, from peer: PeerIdentity, on loop: any EventLoop
     ) -> EventLoopFuture<Result<Void, TokenError>> {
         let promise = loop.makePromise(of: Result<Void, TokenError>.self)
-        let asker = Asker(processID: peer.processID, startTime: peer.startTime)
+        let asker = LimitedPeer(peer, at: nil)
         let isAccepted = waiting.withLock { waiting in
-            guard waiting.values.reduce(0, +) < Self.limit, waiting[asker, default: 0] < Self.limitOfProcess else {
+            guard waiting.values.reduce(0, +) < Self.limit, waiting[asker, default: 0] < Self.limitOfPeer else {
                 return false
             }
             waiting[asker, default: 0] += 1
@@ -96,13 +96,7 @@ final class Confirmer: Sendable {
         TokenError(.requestDenied, "\(request.name) is refused: \(reason)")
     }
 
-    /// A process that has sent requests.
-    private struct Asker: Hashable {
-        var processID: Int32?
-        var startTime: UInt64?
-    }
-
-    /// The numbers of questions that wait or are asked: of all processes, and of one.
+    /// The numbers of questions that wait or are asked: of all peers, and of one.
     private static let limit = 8
-    private static let limitOfProcess = 2
+    private static let limitOfPeer = 2
 }

@@ -3,8 +3,8 @@ internal import Logging
 internal import Synchronization
 internal import TokenModel
 
-/// Logs connections that were refused, and requests that the access policy or a person has refused. With other messages about failed
-/// requests, there are 60 in a minute at most: an app that goes on must not fill the disk with the agent's log.
+/// Logs connections that were refused, and requests that the access policy or a person has refused. With other messages that an app can
+/// cause as often as it likes, there are 60 in a minute at most: one that goes on must not fill the disk with the agent's log.
 final class DenialLog: Sendable {
     private struct Minute {
         var start: Int64 = 0
@@ -36,7 +36,7 @@ final class DenialLog: Sendable {
         logger.warning(message, metadata: metadata)
     }
 
-    /// Counts a message about a failed request; returns whether it may be logged.
+    /// Counts a message that an app has caused; returns whether it may be logged.
     func admitsMessage() -> Bool {
         let time = now()
         let (count, omitted) = minute.withLock { minute in
@@ -49,7 +49,9 @@ final class DenialLog: Sendable {
             minute.count += 1
             return (minute.count, omitted)
         }
-        if omitted > 0 { logger.notice("further requests were denied or failed", metadata: ["count": "\(omitted)"]) }
+        if omitted > 0 {
+            logger.notice("further messages of this kind were left out", metadata: ["count": "\(omitted)"])
+        }
         return count <= Self.limit
     }
 

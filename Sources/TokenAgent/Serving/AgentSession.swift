@@ -49,11 +49,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     private(set) var lastReceived = NIODeadline.now()
 
     init(owner: CacheOwner, caller: Caller, registry: SessionRegistry, timers: Timers) {
-        self.id = registry.newID(
-            processID: caller.identity.processID,
-            publication: caller.publication.map {
-                PublicationUser(socket: $0.id, userID: caller.identity.userID)
-            })
+        self.id = registry.newID(caller.identity, at: caller.publication)
         self.owner = owner
         self.caller = caller
         last = LastHit(of: caller)

@@ -80,8 +80,11 @@ struct RequestHandler: Sendable {
                 case .refused(let error): return .now(encode(.failure(error)))
                 case .confirming(let future): return .afterConfirmation(future)
                 }
-            case .confirmed: break
-            case .loaded: hasLoaded = true
+            case .confirmed, .loaded:
+                if let error = caller.refusalAfterWait(of: asked, by: owner.policy) {
+                    return .now(encode(.failure(error)))
+                }
+                if case .loaded = progress { hasLoaded = true }
             case .failed(let error): return .now(encode(.failure(error)))
             }
             // The store may have been locked while the request waited for its turn.

@@ -1,3 +1,4 @@
+internal import AccessPolicy
 internal import Logging
 internal import NIOCore
 
@@ -35,11 +36,13 @@ final class SessionRegistry {
     /// Returns an ID that no other session has had.
     ///
     /// - Parameters:
-    ///   - processID: the process at the other end; nil if it is not known.
-    ///   - publication: the published socket and its user; nil for the agent's own socket.
-    func newID(processID: Int32?, publication: PublicationUser?) -> SessionID {
+    ///   - peer: the process at the other end.
+    ///   - publication: the published socket; nil for the agent's own socket.
+    func newID(_ peer: PeerIdentity, at publication: Publication?) -> SessionID {
         lastID += 1
-        return SessionID(number: lastID, processID: processID, publication: publication)
+        return SessionID(
+            number: lastID, processID: peer.processID, sandbox: peer.sandbox.map { SandboxedApp(id: $0.app) },
+            publication: publication.map { PublicationUser(socket: $0.id, userID: peer.userID) })
     }
 
     /// The peer of a connection: the one of its process's other connections, or a new one.
@@ -97,7 +100,7 @@ final class SessionRegistry {
         }
         guard let crowded else { return }
         if let processID = id.processID, crowded === peer, peer.noteClosing() {
-            logger.warning("a process has too many connections", metadata: ["pid": "\(processID)"])
+            logger.warning("an app has too many connections", metadata: ["pid": "\(processID)"])
         }
         metrics.count(.closed)
         (crowded.longestIdle(besides: session) ?? session).close()
@@ -151,13 +154,18 @@ struct SessionID: Hashable, Sendable {
     var number: UInt64
     /// The process at the time of the connection; nil if it is not known.
     var processID: Int32?
+    /// The app of a process in a sandbox; nil for any other process.
+    var sandbox: SandboxedApp?
     /// The published socket and its user; nil for the agent's own socket.
     var publication: PublicationUser?
 
     /// The peer that the connection belongs to.
-    var peer: PeerKey { publication.map(PeerKey.published) ?? processID.map(PeerKey.process) ?? .connection(number) }
+    var peer: PeerKey {
+        publication.map(PeerKey.published) ?? sandbox.map(PeerKey.sandbox) ?? processID.map(PeerKey.process)
+            ?? .connection(number)
+    }
 
-    /// Whether two connections count as those of one process. A connection whose process is not known counts for itself.
+    /// Whether two connections are those of one peer. A connection whose process is not known counts for itself.
     func isOfSamePeer(as other: SessionID) -> Bool { peer == other.peer }
 }
 
@@ -168,12 +176,18 @@ struct PublicationUser: Hashable, Sendable {
     var userID: UInt32
 }
 
+/// An app in a sandbox. Those whose app is not known count as one.
+struct SandboxedApp: Hashable, Sendable {
+    var id: String?
+}
+
 /// Identifies a peer: a process or, if it is not known, a connection.
 ///
-/// All processes of a user at one published socket are one peer: somebody who starts many of them gets no larger share than an app of
-/// the agent's own user.
+/// All processes of a sandboxed app are one peer, and so are all processes of a user at one published socket: who starts many of them
+/// gets no larger share than an app that has one.
 enum PeerKey: Hashable {
     case process(Int32)
+    case sandbox(SandboxedApp)
     case connection(UInt64)
     case published(PublicationUser)
 

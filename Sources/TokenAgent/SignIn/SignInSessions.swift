@@ -17,6 +17,8 @@ final class SignInSessions {
     let tasks: TaskTracker
     let loop: any EventLoop
     let logger: Logger
+    /// Limits the messages that an app can cause without a response of a provider.
+    let notices: DenialLog
     /// The user whose browser is redirected.
     let userID: UInt32
     /// How long a browser that has connected to the redirect URI may take to send its request.
@@ -35,6 +37,7 @@ final class SignInSessions {
         tasks = core.tasks
         loop = core.loop
         logger = core.logger
+        notices = DenialLog(logger: core.logger, now: core.now)
         self.userID = userID
         self.browserTimeout = browserTimeout
     }
@@ -56,7 +59,7 @@ final class SignInSessions {
     /// Reserves a place for a session that a connection begins, until `register` or `cancelReservation`.
     ///
     /// - Returns: the ID of the session.
-    /// - Throws: `interactionInProgress` if the process at the other end, or all together, have too many sessions;
+    /// - Throws: `interactionInProgress` if the peer at the other end, or all together, have too many sessions;
     ///   `sessionCanceled` if the connection has closed.
     func reserve(for connection: SessionID) throws(TokenError) -> String {
         guard connections.contains(connection) else { throw Self.disconnected }
@@ -163,14 +166,14 @@ final class SignInSessions {
 
     /// The maximum number of sessions in progress; each browser sign-in has a listener.
     private static let limit = 64
-    /// The maximum number of sessions of one process, which has one at a time if it uses MSAL or ADAL.
+    /// The maximum number of sessions of one peer, which has one at a time if it uses MSAL or ADAL.
     private static let peerLimit = 8
 
     private static let tooMany = TokenError(
         .interactionInProgress, "\(limit) sign-ins are under way already; finish or cancel one of them")
     private static let tooManyOfPeer = TokenError(
         .interactionInProgress,
-        "\(peerLimit) sign-ins of this process are under way already; finish or cancel one of them")
+        "\(peerLimit) sign-ins of this app are under way already; finish or cancel one of them")
     private static let awaited = TokenError(.interactionInProgress, "another call waits for this sign-in already")
     private static let cancelled = TokenError(.sessionCanceled, "the sign-in was cancelled")
     private static let disconnected = TokenError(

@@ -67,6 +67,9 @@ final class CommitQueue {
     /// Whether there are changes that could not be written yet, or lost records that have not been written again yet.
     var hasUnsavedChanges: Bool { !unsaved.isEmpty || hasLosses }
 
+    /// The size of the store after the last commit, in bytes.
+    var storeSize: Int { target.report.size }
+
     /// Whether the store has lost records, and what is in memory has not been written again since.
     var hasLosses: Bool { losses > rewrittenLosses }
 
@@ -221,6 +224,10 @@ final class CommitQueue {
             throw TokenError(.internalError, "a token that is in the store only cannot be written")
         }
         var steps = commit.changes.map { $0.stored(in: group) }
+        // It would fail each time it is written, and with it what is written together with it.
+        guard !steps.contains(where: \.isTooLong) else {
+            throw TokenError(.storeUnavailable, "a record is longer than the store allows; nothing was saved")
+        }
         let tokens = steps.compactMap(\.refreshToken) + (commit.settled.map { [$0] } ?? [])
         steps += notes.deletions(of: tokens)
         guard !steps.isEmpty else { return }

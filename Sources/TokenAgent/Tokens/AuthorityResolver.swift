@@ -23,8 +23,13 @@ final class AuthorityResolver {
     private let now: @Sendable () -> Int64
     /// The instance discoveries in progress, by the host asked about; concurrent requests share one.
     private var discoveries: [String: EventLoopFuture<Result<Void, TokenError>>] = [:]
-    /// The AD FS hosts that have been validated.
-    private var validatedFarms: Set<String> = []
+    /// The AD FS hosts that have been validated, with the domain that has vouched for each.
+    private var validatedFarms: Set<ValidatedFarm> = []
+
+    private struct ValidatedFarm: Hashable {
+        var host: String
+        var domain: String
+    }
     /// The hosts that instance discovery does not know, with its error and the times at which it is not asked again.
     private var unknownHosts: [String: (error: TokenError, times: Range<Int64>)] = [:]
 
@@ -86,7 +91,8 @@ final class AuthorityResolver {
     ) async throws(TokenError) -> Authority {
         switch authority.kind {
         case .entra where !memory.cache.clouds.knows(authority.environment): try await discover(authority, parameters)
-        case .adfs where needsValidation(authority, parameters): try await validate(authority, parameters, username)
+        case .adfs where needsValidation(authority, parameters, username):
+            try await validate(authority, parameters, username)
         default: break
         }
         return memory.cache.clouds.networkAuthority(of: authority)
@@ -190,27 +196,39 @@ final class AuthorityResolver {
         answers.end(.ofHost(environment))
     }
 
-    private func needsValidation(_ authority: Authority, _ parameters: TokenParameters) -> Bool {
-        parameters.validatesAuthority && !authority.isLoopback && !validatedFarms.contains(authority.environment)
+    /// Another domain's word for a host says nothing about it to a user of this one.
+    private func needsValidation(_ authority: Authority, _ parameters: TokenParameters, _ username: String?) -> Bool {
+        guard parameters.validatesAuthority, !authority.isLoopback else { return false }
+        guard let domain = Self.domain(of: username) else {
+            return !validatedFarms.contains { $0.host == authority.environment }
+        }
+        return !validatedFarms.contains(ValidatedFarm(host: authority.environment, domain: domain))
+    }
+
+    /// The domain of a user principal name; nil if the text is none.
+    private static func domain(of username: String?) -> String? {
+        let parts = (username ?? "").lowercased().split(separator: "@", omittingEmptySubsequences: false)
+        return parts.count == 2 ? parts[1].trimmedNonEmpty : nil
     }
 
     /// Checks that an AD FS farm belongs to the domain of the user.
     private func validate(
         _ authority: Authority, _ parameters: TokenParameters, _ username: String?
     ) async throws(TokenError) {
-        let parts = (username ?? "").lowercased().split(separator: "@", omittingEmptySubsequences: false)
-        guard parts.count == 2, let domain = parts.last?.trimmedNonEmpty else {
+        guard let domain = Self.domain(of: username) else {
             throw TokenError(
                 .invalidDeveloperParameter,
                 "to validate \(authority), name the user by user principal name, such as user@contoso.com")
         }
         try await service.validateFederation(of: authority, domain: domain, correlationID: parameters.correlationID)
-        validatedFarms.insert(authority.environment)
+        if validatedFarms.count >= Self.validatedFarmLimit { validatedFarms.removeAll() }
+        validatedFarms.insert(ValidatedFarm(host: authority.environment, domain: domain))
     }
 
     /// In seconds; limited, since an agent runs for weeks and the host may become known.
     private static let unknownHostLifetime: Int64 = 3600
     private static let unknownHostLimit = 256
+    private static let validatedFarmLimit = 256
 }
 
 extension TokenParameters {

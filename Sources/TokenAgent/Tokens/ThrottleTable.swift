@@ -21,6 +21,10 @@ final class ThrottleTable {
 
     /// The maximum number of records, as in MSAL; past it, the record that expires first is removed.
     private static let limit = 1000
+    /// The maximum number of records with a token of the app, which may be long; past it, the record that expires first is removed.
+    private static let limitWithTokens = 32
+    /// The maximum size of the header fields of a recorded error, in bytes; of longer ones, only `Retry-After` is kept.
+    private static let longestFields = 4096
     private static let overloadLifetime: Int64 = 60
     private static let longestOverload: Int64 = 3600
     private static let refusalLifetime: Int64 = 120
@@ -47,12 +51,19 @@ final class ThrottleTable {
             let lifetime = min(error.retryAfter(now: now) ?? Self.overloadLifetime, Self.longestOverload)
             error.details.throttledUntil = now + lifetime
             error.details.reason = .throttled
+            let fields = error.details.httpHeaders
+            if fields.reduce(0, { $0 + $1.key.utf8.count + $1.value.utf8.count }) > Self.longestFields {
+                error.details.httpHeaders = fields.filter {
+                    $0.key.lowercased() == "retry-after" && $0.value.utf8.count <= 64
+                }
+            }
             overloads[key.target] = Record(error, from: now, lifetime: lifetime)
             Self.shorten(&overloads, at: now)
         } else if error.needsUser {
             error.details.throttledUntil = now + Self.refusalLifetime
             refusals[key] = Record(error, from: now, lifetime: Self.refusalLifetime)
             Self.shorten(&refusals, at: now)
+            removeSurplusTokens()
         }
         return error
     }
@@ -65,6 +76,13 @@ final class ThrottleTable {
 
     /// Removes every error.
     func removeAll() { (overloads, refusals) = ([:], [:]) }
+
+    private func removeSurplusTokens() {
+        let withTokens = refusals.filter { $0.value.error.details.partialResult != nil }
+        guard withTokens.count > Self.limitWithTokens else { return }
+        let first = withTokens.min { $0.value.times.upperBound < $1.value.times.upperBound }
+        if let first { refusals[first.key] = nil }
+    }
 
     /// Removes expired errors and, if there are too many, the one that expires first.
     private static func shorten<Key>(_ records: inout [Key: Record], at now: Int64) {

@@ -50,8 +50,11 @@ final class TokenSaver {
             }
             let saved = try memory.cache.changes(
                 saving: tokens, from: issuance, parameters, at: authority, now: now(), leaving: tokensInUse.heldKeys)
+            let room = StoreRoom(ofStoreOf: commits.storeSize)
+            let changes = try room.admitted(
+                saved.changes, of: account, from: issuance, parameters, in: memory.cache)
             let settled = issuance.redeemedToken.flatMap { notes.settled(by: $0, in: group) }
-            return (CommitQueue.Commit(changes: saved.changes, settled: settled), saved.result)
+            return (CommitQueue.Commit(changes: changes, settled: settled), saved.result)
         }
         reader.noteUse(of: [account], in: group)
         if case .signIn = issuance { throttle.removeRefusals() }

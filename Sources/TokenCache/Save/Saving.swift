@@ -2,7 +2,7 @@ internal import TokenModel
 
 /// A token response with everything that saving it needs: the account, the tenant and the access token.
 struct Saving {
-    let tokens: IssuedTokens
+    private(set) var tokens: IssuedTokens
     let issuance: Issuance
     let parameters: TokenParameters
     /// The authority of the request.
@@ -30,6 +30,8 @@ struct Saving {
         }
         account = Self.account(
             tokens, issuance, claims: claims, parameters: parameters, requested: requested, in: partition, of: cache)
+        // Families of apps are Microsoft's: another provider's would put its accounts among those of every app.
+        if account.issuer != .microsoft, !requested.isLoopback { self.tokens.familyID = nil }
         guard !account.imitatesAnotherKey else {
             throw TokenError(
                 .serverInvalidResponse, "the response names an account in a way that could be taken for another's name")
@@ -238,9 +240,15 @@ extension Saving {
             familyID: tokens.familyID?.text ?? "", unknownFields: known?.unknownFields)
     }
 
+    /// The maximum number of authorities whose issuers are noted for an app and an account. Each is saved again with every response.
+    private static let mostAuthorities = 16
+
     private func metadata(knownBefore credentials: AccountCredentials) -> AccountMetadataRecord {
         var map = credentials.metadata[parameters.clientID.key]?.authorityMap ?? [:]
         if parameters.version == .v2 {
+            if map.count >= Self.mostAuthorities, map[parameters.authorityMapKey] == nil {
+                map[map.keys.sorted()[0]] = nil
+            }
             map[parameters.authorityMapKey] =
                 requested.isAtCustomDomain ? parameters.authority.url : requested.withRealm(tenant).url
         }

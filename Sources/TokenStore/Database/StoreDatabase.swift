@@ -34,19 +34,46 @@ final class StoreDatabase {
 
     /// Creates the tables of a new store, and returns the database.
     static func create(_ connection: SQLiteConnection) throws(TokenError) -> StoreDatabase {
-        try connection.execute("PRAGMA page_size = 4096")
+        try connection.execute("PRAGMA page_size = \(pageSize)")
         try connection.execute(settings)
         try connection.execute("BEGIN IMMEDIATE; \(schema) COMMIT")
         return try StoreDatabase(connection)
     }
 
     /// Writes a commit and the state after it in one transaction.
-    func apply(_ plan: StoreLedger.Plan, _ state: Envelope) throws(TokenError) {
+    ///
+    /// - Parameter limit: that of `requireRoom(for:upTo:)`.
+    func apply(_ plan: StoreLedger.Plan, _ state: Envelope, upTo limit: Int) throws(TokenError) {
         try transaction { () throws(TokenError) in
             try write(plan)
+            try requireRoom(for: plan, upTo: limit)
             try write(state)
         }
     }
+
+    /// The size of the database in bytes, without pages that are free.
+    var size: Int { (try? usedSize) ?? 0 }
+
+    private var usedSize: Int {
+        get throws(TokenError) {
+            let pages = try connection.integer("PRAGMA page_count") - connection.integer("PRAGMA freelist_count")
+            return pages * Self.pageSize
+        }
+    }
+
+    /// Refuses a commit that has been written, within the caller's transaction, if it has made the database larger than the limit. Records
+    /// of usual length may be renewed up to a thirty-second more, and removed in any case.
+    func requireRoom(for plan: StoreLedger.Plan, upTo limit: Int) throws(TokenError) {
+        guard !plan.inserted.isEmpty, plan.inserted.count >= plan.deleted.count else { return }
+        let renews = plan.inserted.count == plan.deleted.count && !plan.inserted.contains(where: \.isLong)
+        guard try usedSize > limit + (renews ? limit / 32 : 0) else { return }
+        throw TokenError(
+            .storeUnavailable,
+            "\(connection.path) has reached \(limit >> 20) MiB, and does not grow any more; sign out of accounts that are not needed, "
+                + "which lists: ssoctl accounts")
+    }
+
+    private static let pageSize = 4096
 
     /// Writes a part of a commit, within the caller's transaction.
     func write(_ plan: StoreLedger.Plan) throws(TokenError) {

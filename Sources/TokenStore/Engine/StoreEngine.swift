@@ -83,9 +83,10 @@ final class StoreEngine {
         let plan = try ledger.plan(changes, derived)
         guard !plan.isEmpty else { return }
         do throws(TokenError) {
-            try database.apply(plan, try plan.after.sealed(derived))
+            try database.apply(plan, try plan.after.sealed(derived), upTo: options.sizeLimit)
             ledger.apply(plan)
             report.writeError = nil
+            report.size = database.size
         } catch {
             // The numbers may have reached the disk: they are not given out again.
             ledger.markUsed(upTo: plan.after.counter)
@@ -127,6 +128,7 @@ final class StoreEngine {
                     isDiskError = true
                     after.apply(plan)
                     try database.write(plan)
+                    try database.requireRoom(for: plan, upTo: options.sizeLimit)
                     number += 1
                 }
                 let state = try after.state.sealed(derived)
@@ -135,6 +137,7 @@ final class StoreEngine {
             }
             ledger = after
             report.writeError = nil
+            report.size = database.size
         } catch {
             // The numbers may have reached the disk: they are not given out again.
             ledger.markUsed(upTo: after.state.counter)
@@ -196,7 +199,7 @@ final class StoreEngine {
         let database = try writableDatabase(derived)
         let plan = try ledger.plan(changes, derived)
         do throws(TokenError) {
-            try database.apply(plan, try plan.after.sealed(derived))
+            try database.apply(plan, try plan.after.sealed(derived), upTo: options.sizeLimit)
             ledger.apply(plan)
         } catch {
             ledger.markUsed(upTo: plan.after.counter)

@@ -64,6 +64,7 @@ extension StoreEngine {
             }
         try refuseEarlierCopy()
         report.phase = .open
+        report.size = database?.size ?? 0
         isLocked = false
         report.keySource = wrapped?.source
         report.keyPlace = wrapped.map { ring.place(of: $0.source) } ?? ""

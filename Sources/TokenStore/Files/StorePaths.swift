@@ -76,8 +76,8 @@ struct StorePaths: Sendable {
         return lock
     }
 
-    /// The size of the longest database, and of the longest log, in bytes.
-    static let sizeLimit = 1 << 30
+    /// The size of the longest database that is read, and of the longest log, in bytes.
+    static let sizeLimit = StoreLimits.size + StoreLimits.size / 16
 
     /// Whether the database or its log is too long.
     var isTooLong: Bool {

@@ -101,4 +101,6 @@ struct Envelope: Sendable, Equatable {
     private static let overhead = 12 + 16
     /// The length of the longest envelope. The longest token has 256 KiB.
     static let limit = 16 << 20
+    /// The maximum length of a record's content, with some bytes for the lengths of its parts.
+    static let longestRecord = limit - 256
 }

@@ -19,6 +19,9 @@ struct SealedRecord: Sendable, Equatable {
     let owner: OwnerTag?
     let envelope: Envelope
 
+    /// Whether the record takes many pages of the database, so that its renewal counts as growth.
+    var isLong: Bool { envelope.bytes.count > 32 << 10 }
+
     init(_ record: StoredRecord, id: RecordID, sequence: Int64, _ keys: StoreKeys.Derived) throws(TokenError) {
         var content: [UInt8] = []
         // An array that grows would leave copies of the body in memory.

@@ -1,0 +1,62 @@
+internal import TokenCache
+internal import TokenModel
+internal import TokenStore
+
+/// What a response may add to a store that has grown large, so that one app cannot fill it for all others. What the store has is renewed in
+/// any case.
+///
+/// A store has room for some hundred thousand accounts. An app that a sandbox holds to its own client IDs, and that has a provider of its
+/// own, could sign in so many accounts with so long tokens that no store would be left for anybody.
+enum StoreRoom: Equatable {
+    case ample
+    /// Apps with many accounts add none, and long tokens are not kept.
+    case scarce
+    /// Nothing is added but refresh tokens of accounts that are there.
+    case none
+
+    /// - Parameter size: that of the store, in bytes.
+    init(ofStoreOf size: Int) {
+        self = size < Self.scarceSize ? .ample : size < Self.fullSize ? .scarce : .none
+    }
+
+    /// The changes of a response that are saved.
+    ///
+    /// - Throws: `storeUnavailable` (-53008) if a sign-in brings another account, for which there is no room.
+    func admitted(
+        _ changes: [CacheChange], of account: AccountKey, from issuance: Issuance, _ parameters: TokenParameters,
+        in cache: CredentialCache
+    ) throws(TokenError) -> [CacheChange] {
+        guard self != .ample else { return changes }
+        let partition = cache.partition(parameters.sharingGroup)
+        let known = partition[account]
+        if case .signIn = issuance, !partition.contains(account),
+            self == .none || partition.accountCount(ofApp: parameters.clientID) >= Self.accountsOfAnApp
+        {
+            throw TokenError(
+                .storeUnavailable,
+                "the store has no room for another account of this app; sign out of accounts that are not needed, which lists: "
+                    + "ssoctl accounts")
+        }
+        let isCrowded =
+            known.accessTokens.values.count { $0.clientID == parameters.clientID } >= Self.tokensOfAnAccount
+        return changes.filter { change in
+            switch change {
+            case .save(.accessToken(let token)):
+                known.accessTokens[token.key] != nil
+                    || self == .scarce && !isCrowded && token.secret.count <= Self.longToken
+            case .save(.idToken(let token)): known.idTokens[token.key] != nil || self == .scarce
+            default: true
+            }
+        }
+    }
+
+    /// Half of what a store may have, and three quarters of it.
+    private static let scarceSize = StoreLimits.size / 2
+    private static let fullSize = StoreLimits.size / 4 * 3
+    /// The number of accounts that an app may have in a large store and still add others.
+    static let accountsOfAnApp = 256
+    /// The number of access tokens that an app may have of an account in a large store and still add others.
+    static let tokensOfAnAccount = 16
+    /// The length of access tokens that are kept in a large store, in bytes; twice that of the longest ones of Entra.
+    private static let longToken = 16 << 10
+}

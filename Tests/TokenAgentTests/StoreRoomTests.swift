@@ -1,0 +1,83 @@
+internal import CacheTestSupport
+internal import TestSupport
+internal import Testing
+internal import TokenCache
+internal import TokenModel
+internal import TokenStore
+
+@testable internal import TokenAgent
+
+/// What a large store still takes.
+@Suite(.bounded) struct StoreRoomTests {
+    @Test(arguments: [(0, StoreRoom.ample), (511, .ample), (512, .scarce), (767, .scarce), (768, .none), (2000, .none)])
+    func isDecidedByTheSizeOfTheStore(mebibytes: Int, room: StoreRoom) {
+        #expect(StoreRoom(ofStoreOf: mebibytes << 20) == room)
+    }
+
+    /// Other apps sign in as before.
+    @Test func refusesAnotherAccountOfAnAppThatHasMany() throws {
+        var builder = CacheBuilder()
+        let (crowded, other) = (try builder.parameters("app-1"), try builder.parameters("app-2"))
+        for number in 0..<StoreRoom.accountsOfAnApp { try builder.signIn("user-\(number)", crowded) }
+        for (room, parameters, isRefused) in [
+            (StoreRoom.ample, crowded, false), (.scarce, crowded, true), (.scarce, other, false), (.none, other, true),
+        ] {
+            let error = try Self.refusal(room, "new", parameters, builder)
+            #expect((error != nil) == isRefused, "\(room)")
+            #expect(error.map { $0.code == .storeUnavailable } ?? true)
+            #expect(try Self.refusal(room, "user-1", crowded, builder) == nil, "an account that is there")
+        }
+    }
+
+    /// A provider that does not take back a refresh token has replaced the old one.
+    @Test(arguments: [StoreRoom.scarce, .none]) func alwaysSavesRefreshTokens(room: StoreRoom) throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters(scopes: ["User.Read"]))
+        let saved = try Self.admitted(
+            room, "alice", try builder.parameters(scopes: ["Mail.Read"]), builder, length: 100_000)
+        #expect(saved.contains { if case .save(.refreshToken) = $0 { true } else { false } })
+        #expect(!saved.contains { if case .save(.accessToken) = $0 { true } else { false } }, "a new one, and long")
+        let renewed = try Self.admitted(
+            room, "alice", try builder.parameters(scopes: ["User.Read"]), builder, length: 100_000)
+        #expect(renewed.contains { if case .save(.accessToken) = $0 { true } else { false } }, "one that it has")
+    }
+
+    @Test func keepsFewAccessTokensOfAnAccountInALargeStore() throws {
+        var builder = CacheBuilder()
+        for number in 0..<StoreRoom.tokensOfAnAccount {
+            let parameters = try builder.parameters(scopes: ["Scope.\(number)"])
+            let saved = try Self.admitted(.scarce, "alice", parameters, builder)
+            #expect(saved.contains { if case .save(.accessToken) = $0 { true } else { false } })
+            try builder.signIn("alice", parameters)
+        }
+        let saved = try Self.admitted(.scarce, "alice", builder.parameters(scopes: ["Another"]), builder)
+        #expect(!saved.contains { if case .save(.accessToken) = $0 { true } else { false } })
+    }
+
+    private static func refusal(
+        _ room: StoreRoom, _ user: String, _ parameters: TokenParameters, _ builder: CacheBuilder
+    ) throws -> TokenError? {
+        do {
+            _ = try admitted(room, user, parameters, builder)
+            return nil
+        } catch let error as TokenError {
+            return error
+        }
+    }
+
+    /// What is saved of a sign-in.
+    private static func admitted(
+        _ room: StoreRoom, _ user: String, _ parameters: TokenParameters, _ builder: CacheBuilder, length: Int = 10
+    ) throws -> [CacheChange] {
+        let tokens = IssuedTokens(
+            accessToken: Secret(String(repeating: "a", count: length)), tokenType: "Bearer", expiresIn: 3600,
+            extendedExpiresIn: nil, refreshIn: nil, scopes: nil, refreshToken: Secret("rt"), isMultiResource: true,
+            idToken: CacheBuilder.idToken(user, tenant: CacheBuilder.tenant, version: .v2),
+            homeAccountID: HomeAccountID(uid: "oid-\(user)", utid: CacheBuilder.tenant), clientInfo: nil, familyID: nil)
+        let cache = builder.cache
+        let saved = try cache.changes(
+            saving: tokens, from: .signIn, parameters, at: parameters.authority, now: builder.now)
+        let account = cache.account(of: tokens, from: .signIn, parameters, at: parameters.authority)
+        return try room.admitted(saved.changes, of: account, from: .signIn, parameters, in: cache)
+    }
+}

@@ -1,0 +1,53 @@
+internal import CacheTestSupport
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+
+@testable internal import TokenAgent
+@testable internal import TokenCache
+
+/// What recorded errors may keep in memory: an app with a provider of its own has as many of them as it likes.
+@Suite(.bounded) struct ThrottleTableTests {
+    @Test func keepsFewErrorsWithTokens() throws {
+        let table = ThrottleTable()
+        var error = TokenError(.declinedScopes, "fewer scopes")
+        error.details.partialResult = Self.result
+        let keys = try (0..<200).map(Self.key)
+        for (number, key) in keys.enumerated() { _ = table.record(error, for: key, at: Int64(number / 4)) }
+        let kept = keys.filter { table.error(for: $0, at: 100)?.details.partialResult != nil }
+        #expect(kept.count == 32)
+        #expect(kept == keys.filter(kept.contains).suffix(32), "the latest ones")
+    }
+
+    @Test(arguments: [100, 60_000]) func keepsLongHeaderFieldsOfNoError(length: Int) throws {
+        let table = ThrottleTable()
+        var error = TokenError(.serverError, "overloaded")
+        error.details.httpStatus = 503
+        error.details.httpHeaders = ["Retry-After": "30", "X-Long": String(repeating: "x", count: length)]
+        let key = try Self.key(1)
+        _ = table.record(error, for: key, at: 100)
+        let repeated = table.error(for: key, at: 110)
+        #expect(repeated?.details.httpHeaders["Retry-After"] == "30")
+        #expect((repeated?.details.httpHeaders["X-Long"] != nil) == (length < 4096))
+    }
+
+    private static func key(_ number: Int) throws -> RedemptionKey {
+        let app = try #require(CacheBuilder.app)
+        let token = RefreshTokenRecord(
+            account: AccountKey(issuer: .microsoft, homeAccountID: HomeAccountID("alice.tid"), username: nil),
+            environment: "login.windows.net", clientID: app, familyID: nil,
+            secret: Secret("rt"),
+            restriction: nil, binding: nil, obtainedOn: nil)
+        let parameters = TokenParameters(
+            clientID: app, sharingGroup: .standard, authority: .common, version: .v2,
+            scopes: ScopeSet(["Scope.\(number)"]), claims: nil)
+        return try #require(
+            RedemptionKey(RedemptionPlan(account: token.account, authority: .common, candidates: [token]), parameters))
+    }
+
+    private static let result = TokenResult(
+        accessToken: Secret("at"), tokenType: "Bearer", expiresOn: 1000, extendedExpiresOn: nil, scopes: [],
+        idToken: nil,
+        account: Account(homeAccountID: nil, username: "alice", environment: "login.windows.net", source: .msal),
+        tenantProfile: nil, authority: Authority.common.url, correlationID: CorrelationID(), isFromCache: false)
+}
