@@ -9,9 +9,10 @@ extension AgentClient {
     /// presenter shows which one to register: an identity provider that does not know the replacement shows an error
     /// page and does not redirect.
     ///
-    /// - Throws: `userCanceled` (-51700) or `sessionCanceled` (-51701) if the sign-in was cancelled, `accessDenied`
-    ///   (-51416), `mismatchedAccount` (-51117), `authorizationFailed` (-51440) if no browser could be opened,
-    ///   `timedOut` (-53006) if no response arrived in time; the message then names the redirect URI to register.
+    /// - Throws: `cancelled` (-53007) if the calling task is cancelled, `sessionCanceled` (-51701) if the sign-in was cancelled
+    ///   otherwise, `accessDenied` (-51416) if the user declines, `mismatchedAccount` (-51117) if another account than the requested one
+    ///   signs in, `authorizationFailed` (-51440) if no browser could be opened, `timedOut` (-53006) if no response arrived in time; the
+    ///   message then names the redirect URI to register. Else as `beginInteractive(_:)`.
     public func signIn(
         _ request: BeginInteractive, presenter: SignInPresenter = SignInPresenter()
     ) async throws(TokenError) -> TokenResult {

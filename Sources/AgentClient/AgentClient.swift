@@ -6,9 +6,10 @@ internal import TokenWire
 /// Sends requests to the agent: one async method for each request of the protocol.
 ///
 /// Safe to use from any thread or task, with any number of concurrent calls, which share one connection and one thread.
-/// A call ends with its reply, with a `TokenError` of the agent, or with `timedOut` (-53006), `cancelled` (-53007, if
-/// the calling task is cancelled) or `agentUnavailable` (-53004, if no agent is running and none can be started). If the agent has
-/// restarted between two calls, the client reconnects. Calls may end in any order.
+/// A call ends with its reply, with a `TokenError` of the agent, such as `requestDenied` (-53011, if the access policy or a limit refuses
+/// the request), or with `timedOut` (-53006), `cancelled` (-53007, if the calling task is cancelled), `agentUnavailable` (-53004, if no
+/// agent is running and none can be started), `peerNotAuthorized` (-53005, if another user's process listens) or `frameTooLarge`
+/// (-53002, if the request is too long). If the agent has restarted between two calls, the client reconnects. Calls may end in any order.
 ///
 /// If no agent listens at the default path, and no service manager starts it, the client does, unless `SSO_AGENT_START` is `0`.
 ///
@@ -82,7 +83,9 @@ public final class AgentClient: Sendable {
     /// - Parameters:
     ///   - request: the app, the account and the scopes.
     ///   - limit: the time limit of the call; nil takes that of the client.
-    /// - Throws: `interactionRequired` (-51115) if only a sign-in can help, or the error of the token endpoint.
+    /// - Throws: `interactionRequired` (-51115) if only a sign-in can help; `ambiguousAccount` (-51200) if the request names no account
+    ///   and several match; `declinedScopes` (-51415), with the result for the granted scopes; `authorityValidation` (-51600);
+    ///   `storeUnavailable` (-53008) if the store is locked or cannot be read or written; else the error of the token endpoint.
     public func acquireTokenSilent(
         _ request: AcquireTokenSilent, limit: Duration? = nil
     ) async throws(TokenError) -> TokenResult {
@@ -115,8 +118,8 @@ public final class AgentClient: Sendable {
     /// Waits, at most `limit`, for the end of a sign-in in a browser, and returns its token.
     ///
     /// - Throws: `mismatchedAccount` (-51117), `accessDenied` (-51416), `invalidState` (-51420), `authorizationFailed`
-    ///   (-51440), `sessionCanceled` (-51701), `timedOut` (-53006) if no response arrived in time, or the error of the
-    ///   token endpoint.
+    ///   (-51440), `sessionCanceled` (-51701), `interactionInProgress` (-51710) if another call waits for this sign-in,
+    ///   `timedOut` (-53006) if no response arrived in time, or the error of the token endpoint.
     public func completeInteractive(
         _ request: CompleteInteractive, limit: Duration = .seconds(900)
     ) async throws(TokenError) -> TokenResult {
@@ -145,8 +148,8 @@ public final class AgentClient: Sendable {
 
     /// Waits, at most `limit`, for the end of a sign-in on another device, and returns its token.
     ///
-    /// - Throws: `mismatchedAccount` (-51117), `accessDenied` (-51416), `sessionCanceled` (-51701), `timedOut` (-53006) if
-    ///   the code has expired, or the error of the token endpoint.
+    /// - Throws: `mismatchedAccount` (-51117), `accessDenied` (-51416), `sessionCanceled` (-51701), `interactionInProgress` (-51710) if
+    ///   another call waits for this sign-in, `timedOut` (-53006) if the code has expired, or the error of the token endpoint.
     public func completeDeviceCode(
         _ request: CompleteDeviceCode, limit: Duration = .seconds(1800)
     ) async throws(TokenError) -> TokenResult {
@@ -286,7 +289,6 @@ extension AgentClient {
     ///
     /// - Throws: `ambiguousAccount` (-51200) if several accounts are signed in.
     public func currentAccount(_ request: GetCurrentAccount) async throws(TokenError) -> GetCurrentAccount.Reply {
-        // Not sent again after a broken connection: the agent would report the current account as the previous one.
         return try await call(request)
     }
 }

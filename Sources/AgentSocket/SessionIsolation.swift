@@ -20,9 +20,11 @@ package enum SessionIsolation {
     package static func reason(_ environment: AgentEnvironment = .current) -> String? {
         if let sandbox = environment.sandbox { return "runs in a \(sandbox)" }
         #if os(Linux)
-            guard let own = ProcessStatus() else { return "cannot read /proc/self/status" }
-            if own.processIDs > 1 { return "has process IDs of its own" }
-            if own.gainsNoPrivileges { return "may gain no privileges (no_new_privs)" }
+            guard let own = kernelFile("/proc/self/status").map(ProcessStatus.init) else {
+                return "cannot read /proc/self/status"
+            }
+            if own.namespaceDepth > 1 { return "has process IDs of its own" }
+            if own.hasNoNewPrivileges { return "may gain no privileges (no_new_privs)" }
             var references = ["1"]
             switch manager(environment) {
             case .hidden: return "does not see the processes of the user's service manager"
@@ -64,26 +66,6 @@ package enum SessionIsolation {
 }
 
 #if os(Linux)
-    /// What `/proc/self/status` says about sandboxes.
-    private struct ProcessStatus {
-        /// The number of IDs that the process has: one for each namespace between that of `/proc` and its own.
-        private(set) var processIDs = 1
-        private(set) var gainsNoPrivileges = false
-
-        /// Nil if the file cannot be read.
-        init?() {
-            guard let text = kernelFile("/proc/self/status") else { return nil }
-            for line in text.split(separator: "\n") {
-                let words = line.split { $0 == "\t" || $0 == " " }
-                switch words.first {
-                case "NSpid:": processIDs = words.count - 1
-                case "NoNewPrivs:": gainsNoPrivileges = words.last == "1"
-                default: break
-                }
-            }
-        }
-    }
-
     /// The namespaces of a process, as far as this process may see them.
     private struct ProcessNamespaces {
         private static let names: [(file: String, text: String)] = [

@@ -3,8 +3,8 @@ internal import CAgentSystem
 /// The POSIX access control list of a file, as Linux has it in the extended attribute `system.posix_acl_access`
 /// (`linux/posix_acl_xattr.h`).
 ///
-/// The mode of such a file has the list's mask in the place of the group's permissions, so that a mode without permission to write
-/// for the group and for others excludes that the list gives it to anybody but the owner.
+/// The group permissions in the mode of such a file are the list's mask. So if the mode lets neither group nor others write, no entry of
+/// the list lets anybody but the owner write.
 package struct AccessList: Sendable, Equatable {
     /// A user or a group that the list names and that may write to the file.
     package enum Writer: Sendable, Equatable {

@@ -45,7 +45,7 @@ struct LineWrap {
 
     let columns: Int
 
-    /// The places in a text, in its order.
+    /// The places where a line of the text may be broken, in the order of the text.
     ///
     /// - Parameter fixed: the characters whose lines stay as they are.
     func breaks(_ text: [Character], fixed: [Range<Int>]) -> [Break] {

@@ -7,7 +7,7 @@ internal import TokenModel
 internal import TokenStore
 internal import TokenWire
 
-/// Answers requests from the cache; the actor on which every part of the agent with mutable state is used.
+/// Answers requests from the cache; the actor on which the cache, and every part that reads or changes it, is used.
 ///
 /// The actor is pinned to the event loop that serves the sessions. They enter it with `assumeIsolated`, so that a cache hit costs
 /// a function call and the compiler still checks the isolation. A request is one method here, which calls the part that answers

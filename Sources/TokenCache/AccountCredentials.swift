@@ -191,8 +191,8 @@ package struct AccountCredentials: Sendable, Equatable {
     /// The account records in the order of a list.
     package var orderedAccounts: [AccountRecord] { Array(accounts.values).inListOrder }
 
-    /// The first account record that meets a condition: of those of a host, or else of its cloud, or else of the others the home
-    /// tenant's, or else the first by realm. One account may be in several clouds.
+    /// The best account record that meets a condition: those of the host come first, then those of its cloud, then the others; among
+    /// equals the home tenant's, then by realm and host. One account may be in several clouds.
     func firstAccount(
         from environment: String, _ clouds: CloudDirectory, where isMatch: (AccountRecord) -> Bool = { _ in true }
     ) -> AccountRecord? {

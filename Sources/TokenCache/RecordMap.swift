@@ -76,8 +76,6 @@ package struct RecordMap<Record> {
     package struct Values: Sequence {
         fileprivate let map: RecordMap
 
-        package var count: Int { map.count }
-        package var isEmpty: Bool { map.isEmpty }
         package var first: Record? { map.first { _ in true }?.value }
 
         package struct Iterator: IteratorProtocol {

@@ -4,7 +4,7 @@ package import TokenModel
 /// A received reply, whose body is decoded when the type of its request is known.
 package struct ReplyFrame: Sendable {
     private enum Content: Sendable {
-        case envelope(Envelope<Sso__Reply>)
+        case message(OuterMessage<Sso__Reply>)
         /// A reply to a silent request, which has been read already.
         case result(TokenResult)
     }
@@ -19,10 +19,10 @@ package struct ReplyFrame: Sendable {
     ///
     /// - Throws: `malformedMessage` (-53001) if they are no reply.
     package init(decoding bytes: some Collection<UInt8>) throws(TokenError) {
-        guard let envelope = Envelope<Sso__Reply>(decoding: bytes) else {
+        guard let message = OuterMessage<Sso__Reply>(decoding: bytes) else {
             throw TokenError(.malformedMessage, "the frame does not hold a reply")
         }
-        self.init(.envelope(envelope), id: envelope.id, number: envelope.number)
+        self.init(.message(message), id: message.id, number: message.number)
     }
 
     /// Decodes the bytes of a frame, without its length, or reads a token result from them at once.
@@ -68,7 +68,7 @@ package struct ReplyFrame: Sendable {
     /// Decodes the body; nil if it has another number.
     private func body<Body: WireMessage>(_ number: UInt32, as type: Body.Type) throws(TokenError) -> Body? {
         switch content {
-        case .envelope(let envelope): try envelope.read(number, as: type)
+        case .message(let message): try message.read(number, as: type)
         case .result(let result): number == self.number ? result as? Body : nil
         }
     }
@@ -89,7 +89,7 @@ package struct ReplyFrame: Sendable {
     private static func encode(_ body: some WireMessage, _ number: UInt32, _ id: UInt64) -> [UInt8] {
         let limit = WireLimits.replyFrame
         do throws(TokenError) {
-            if let frame = try Envelope<Sso__Reply>.encode(body, number, id: id, limit: limit) { return frame }
+            if let frame = try OuterMessage<Sso__Reply>.encode(body, number, id: id, limit: limit) { return frame }
             return encode(TokenError(.frameTooLarge, "the reply is longer than \(limit) bytes"), id: id)
         } catch {
             return encode(error, id: id)

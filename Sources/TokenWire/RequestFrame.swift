@@ -4,28 +4,28 @@ package import TokenModel
 
 /// A received request, whose body is decoded when its handler is known.
 package struct RequestFrame: Sendable {
-    private let envelope: Envelope<Sso__Request>
+    private let message: OuterMessage<Sso__Request>
 
     /// The ID that its reply has to repeat; 0 if it has none.
-    package var id: UInt64 { envelope.id }
+    package var id: UInt64 { message.id }
     /// The number of the request type (`AgentRequest.number`); 0 if this version does not know it.
-    package var number: UInt32 { envelope.number }
+    package var number: UInt32 { message.number }
 
     /// Decodes the bytes of a frame, without its length.
     ///
     /// - Throws: `malformedMessage` (-53001) if they are no request.
     package init(decoding bytes: some Collection<UInt8>) throws(TokenError) {
-        guard let envelope = Envelope<Sso__Request>(decoding: bytes) else {
+        guard let message = OuterMessage<Sso__Request>(decoding: bytes) else {
             throw TokenError(.malformedMessage, "the frame does not hold a request")
         }
-        self.envelope = envelope
+        self.message = message
     }
 
     /// Decodes the request.
     ///
     /// - Throws: `malformedMessage` (-53001) if it is malformed or of another type.
     package func request<Request: WireRequest>(_ type: Request.Type = Request.self) throws(TokenError) -> Request {
-        guard let request = try envelope.read(Request.number, as: type) else {
+        guard let request = try message.read(Request.number, as: type) else {
             throw TokenError(.malformedMessage, "the frame holds another request")
         }
         return request
@@ -42,7 +42,7 @@ package struct RequestFrame: Sendable {
     /// - Throws: `frameTooLarge` (-53002) for a request over 64 KiB.
     package static func encode<Request: WireRequest>(_ request: Request, id: UInt64) throws(TokenError) -> [UInt8] {
         let limit = WireLimits.requestFrame
-        guard let frame = try Envelope<Sso__Request>.encode(request, Request.number, id: id, limit: limit) else {
+        guard let frame = try OuterMessage<Sso__Request>.encode(request, Request.number, id: id, limit: limit) else {
             throw TokenError(
                 .frameTooLarge, "the request is longer than \(limit) bytes; shorten its claims or scopes")
         }

@@ -26,6 +26,13 @@ package struct CacheBuilder {
             claims: claims)
     }
 
+    /// Parameters of an app for an authority of a kind.
+    package static func parameters(_ url: String, _ kind: Authority.Kind) throws -> TokenParameters {
+        var parameters = try CacheBuilder().parameters()
+        parameters.authority = try Authority(url, kind: kind)
+        return parameters
+    }
+
     /// Saves what a sign-in of `user` would bring, and applies it.
     @discardableResult
     package mutating func signIn(

@@ -51,7 +51,7 @@ internal import Testing
         ("https://login.microsoftonline.com/tfp/t/p", false, true, true),
         ("https://login.contoso.com/t/p", true, true, true), ("https://login.contoso.com", false, true, false),
         ("http://login.microsoftonline.com/common", false, false, false),
-    ]) func eachClassTakesItsOwn(text: String, isEntra: Bool, isCIAM: Bool, isB2C: Bool) throws {
+    ]) func acceptsAuthoritiesOfItsOwnClassOnly(text: String, isEntra: Bool, isCIAM: Bool, isB2C: Bool) throws {
         let url = try #require(URL(string: text))
         #expect(((try? MSALAADAuthority(url: url)) != nil) == isEntra)
         #expect(((try? MSALCIAMAuthority(url: url)) != nil) == isCIAM)
@@ -73,7 +73,7 @@ internal import Testing
         (.usGovernmentCloudInstance, "login.microsoftonline.us"),
         (.franceCloudInstance, "login.sovcloud-identity.fr"), (.delosCloudInstance, "login.sovcloud-identity.de"),
         (.govSGCloudInstance, "login.sovcloud-identity.sg"),
-    ]) func eachCloudHasItsHost(cloud: MSALAzureCloudInstance, host: String) throws {
+    ]) func usesTheHostOfTheCloud(cloud: MSALAzureCloudInstance, host: String) throws {
         let authority = try MSALAADAuthority(
             cloudInstance: cloud, audienceType: .azureADMultipleOrgsAudience, rawTenant: nil)
         #expect(authority.url.absoluteString == "https://\(host)/organizations")

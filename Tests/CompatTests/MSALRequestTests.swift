@@ -136,7 +136,7 @@ internal import TokenModel
             (MSALPromptType.selectAccount, "select_account"), (.login, "login"), (.consent, "consent"),
             (.create, "create"), (.promptIfNecessary, nil),
         ] as [(MSALPromptType, String?)])
-    func interactiveRequestsSayWhatToAsk(prompt: MSALPromptType, parameter: String?) throws {
+    func sendsThePromptOfAnInteractiveRequest(prompt: MSALPromptType, parameter: String?) throws {
         let parameters = MSALInteractiveTokenParameters(scopes: ["User.Read"], webviewParameters: Sample.webview)
         parameters.promptType = prompt
         parameters.account = MSALAccount(Sample.account())

@@ -89,7 +89,7 @@ internal import TokenModel
             let account = try await app.acquireToken(with: interactive(Self.alice)).account
             let signout = MSALSignoutParameters(webviewParameters: Sample.webview)
             #expect(try await app.signout(with: account, signoutParameters: signout))
-            let error = await failure { try await app.acquireTokenSilent(with: silent(account)) }
+            let error = await appError { try await app.acquireTokenSilent(with: silent(account)) }
             #expect(error?.domain == MSALErrorDomain)
             #expect(error?.code == MSALError.interactionRequired.rawValue)
             // Removing nothing succeeds.
@@ -120,7 +120,7 @@ internal import TokenModel
             f.emulator.control.revokeTokens()
             let parameters = silent(account)
             parameters.forceRefresh = true
-            let error = try #require(await failure { try await app.acquireTokenSilent(with: parameters) })
+            let error = try #require(await appError { try await app.acquireTokenSilent(with: parameters) })
             #expect(error.code == MSALError.interactionRequired.rawValue)
             #expect(error.userInfo[MSALOAuthErrorKey] as? String == "invalid_grant")
             #expect(error.userInfo[MSALOAuthSubErrorKey] as? String == "bad_token")
@@ -135,7 +135,7 @@ internal import TokenModel
             let account = try await app.acquireToken(with: interactive(Self.alice)).account
             f.emulator.control.inject(.status(429, retryAfter: 30, count: 0))
             let parameters = silent(account, scopes: ["Other.Read"])
-            let error = try #require(await failure { try await app.acquireTokenSilent(with: parameters) })
+            let error = try #require(await appError { try await app.acquireTokenSilent(with: parameters) })
             #expect(error.code == MSALError.internal.rawValue)
             #expect(error.internalCode == MSALInternalError.internalErrorUnhandledResponse.rawValue)
             #expect(error.userInfo[MSALHTTPResponseCodeKey] as? String == "429")
@@ -149,7 +149,7 @@ internal import TokenModel
             let app = try f.msal()
             let currentSignIn = try #require(app.session).currentSignIn
             app.session?.presenter = SignInPresenter(method: .deviceCode) { _ in currentSignIn.cancel() }
-            let error = await failure { try await app.acquireToken(with: interactive(Self.alice)) }
+            let error = await appError { try await app.acquireToken(with: interactive(Self.alice)) }
             #expect(error?.domain == MSALErrorDomain)
             #expect(error?.code == MSALError.userCanceled.rawValue)
         }
@@ -163,14 +163,5 @@ internal import TokenModel
         let parameters = MSALInteractiveTokenParameters(scopes: ["User.Read"], webviewParameters: Sample.webview)
         parameters.loginHint = username
         return parameters
-    }
-
-    private func failure(_ body: () async throws -> MSALResult) async -> NSError? {
-        do {
-            _ = try await body()
-            return nil
-        } catch {
-            return error as NSError
-        }
     }
 }

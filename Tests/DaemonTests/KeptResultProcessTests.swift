@@ -9,7 +9,7 @@ internal import TokenWire
 
 /// Results that this process keeps, while other processes sign out and the agent is killed.
 @Suite(.boundedLong) struct KeptResultProcessTests {
-    /// 20 by default, or `SSO_AGENT_ROUNDS`.
+    /// The number of rounds; `SSO_AGENT_ROUNDS` changes it.
     private static let rounds = ProcessInfo.processInfo.environment["SSO_AGENT_ROUNDS"].flatMap { Int($0) } ?? 20
 
     private static func keep(_ client: AgentClient, _ request: AcquireTokenSilent) async throws {

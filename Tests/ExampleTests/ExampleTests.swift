@@ -22,7 +22,7 @@ internal import Testing
         return String(line.dropFirst(name.count + 2))
     }
 
-    @Test func anMSALSignInServesTheADALApp() async throws {
+    @Test func servesTheADALAppAfterAnMSALSignIn() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
             let signedIn = try await run(f, "modern-notes", "--sign-in", "--username", "alice@contoso.com")
@@ -34,7 +34,7 @@ internal import Testing
         }
     }
 
-    @Test func anADALSignInServesTheMSALApp() async throws {
+    @Test func servesTheMSALAppAfterAnADALSignIn() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
             let signedIn = try await run(f, "legacy-mail", "--sign-in", "--user-id", "bob@contoso.com")
@@ -46,7 +46,7 @@ internal import Testing
         }
     }
 
-    @Test func anAppMovesFromADALsUserIDToMSALsIdentifier() async throws {
+    @Test func movesAnAppFromADALsUserIDToMSALsIdentifier() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
             _ = try await run(f, "legacy-mail", "--sign-in", "--user-id", "bob@contoso.com")
@@ -61,7 +61,7 @@ internal import Testing
         }
     }
 
-    @Test func signingOutInOneExampleIsSeenByTheOther() async throws {
+    @Test func signsTheOtherExampleOutToo() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
             _ = try await run(f, "modern-notes", "--sign-in", "--username", "alice@contoso.com")
@@ -73,7 +73,7 @@ internal import Testing
         }
     }
 
-    @Test func aScriptGetsATokenWithNothingButASocket() async throws {
+    @Test func givesAScriptATokenWithNothingButASocket() async throws {
         try await AgentProcessFixture.with { f in
             let script = PackageFolder.path("examples/raw-socket/get_token.py")
             let arguments = [
@@ -96,7 +96,7 @@ internal import Testing
 
     /// docs/clients.md.
     @Test(.enabled(if: hasProtobuf, "protobuf-compiler and python3-protobuf are not installed"))
-    func anAppInPythonSignsInWithACode() async throws {
+    func signsAnAppInPythonInWithACode() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
             let generated = [
@@ -123,7 +123,7 @@ internal import Testing
 
     /// docs/images/demo.svg is what the programs show today; record.py writes it again.
     @Test(.enabled(if: Executable.isInstalled("stty"), "there is no stty"))
-    func theRecordingShowsWhatTheProgramsShow() async throws {
+    func showsInTheRecordingWhatTheProgramsShow() async throws {
         let script = PackageFolder.path("docs/images/record.py")
         let ended = try await TestProcess("/usr/bin/env", ["python3", script, "--check", Executable.folder.path])
             .finish()
@@ -131,7 +131,7 @@ internal import Testing
     }
 
     /// docs/performance.md and its picture have the figures of docs/performance.json; plot.py writes them again.
-    @Test func thePageOfFiguresShowsTheFigures() async throws {
+    @Test func showsTheFiguresOnTheirPage() async throws {
         let script = PackageFolder.path("docs/images/plot.py")
         let ended = try await TestProcess("/usr/bin/env", ["python3", script, "--check"]).finish()
         #expect(ended.status == 0, "\(ended.errors)")

@@ -40,7 +40,7 @@ internal import TokenModel
             }
         }
 
-        @Test func changeWithEachSaveOfTheAccount() async throws {
+        @Test func endsAnswersWithEachSaveOfTheAccount() async throws {
             let view = try await View(parts)
             let before = view.generations
             try await parts.signIn("alice", "1").value()
@@ -49,7 +49,7 @@ internal import TokenModel
         }
 
         /// Before the disk, so that nobody has been told.
-        @Test func changeWithASignOutBeforeItIsDurable() async throws {
+        @Test func endsAnswersWithASignOutBeforeItIsDurable() async throws {
             let view = try await View(parts)
             try await parts.signIn("alice", "1").value()
             let before = view.generations
@@ -58,21 +58,21 @@ internal import TokenModel
             try await removal.value()
         }
 
-        @Test func changeForEveryAnswerWhenTheCacheIsReplaced() async throws {
+        @Test func endsEveryAnswerWhenTheCacheIsReplaced() async throws {
             let view = try await View(parts)
             let before = view.generations
             await parts.replaceCache()
             #expect(view.generations[0] > before[0])
         }
 
-        @Test func changeForEveryAnswerWhenTheStoreIsLocked() async throws {
+        @Test func endsEveryAnswerWhenTheStoreIsLocked() async throws {
             let view = try await View(parts)
             let before = view.generations
             _ = try await parts.start { parts async throws(TokenError) in try await parts.lifecycle.lock {} }.value()
             #expect(view.generations[0] > before[0])
         }
 
-        @Test func changeForEveryAnswerWhenCloudsAreLearntOrAHostIsRefused() async throws {
+        @Test func endsEveryAnswerWhenCloudsAreLearntOrAHostIsRefused() async throws {
             let view = try await View(parts)
             var before = view.generations
             var resolving = try await parts.resolving("https://login.example.com/common")

@@ -53,7 +53,7 @@ struct LoadedCacheMemoryTests {
     @Test func releasesWhatItHasReadForAnImport() async {
         await #expect(processExitsWith: .success) {
             let stored = try Self.records(accounts: 200)
-            // What is created once.
+            // The first load also creates what stays for the life of the process, which is not counted.
             _ = LoadedCache(stored)
             let before = heap_count()
             for _ in 0..<20 { _ = LoadedCache(stored) }

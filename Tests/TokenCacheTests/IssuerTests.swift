@@ -17,7 +17,7 @@ internal import TokenStore
         var builder = CacheBuilder()
         let entra = try builder.parameters()
         try builder.signIn("alice", entra)
-        let hostile = try Self.parameters(url, kind)
+        let hostile = try CacheBuilder.parameters(url, kind)
         try builder.save(Self.hostileTokens, from: .signIn, hostile)
         #expect(builder.decide(entra, Self.victim).token == "at-alice-User.Read")
         #expect(builder.decide(entra, AccountReference(username: "alice@contoso.com")).token == "at-alice-User.Read")
@@ -44,10 +44,10 @@ internal import TokenStore
     func keepsAccountsOfACustomDomainApart(
         path: String, kind: Authority.Kind, other: String, otherKind: Authority.Kind
     ) throws {
-        let own = try Self.parameters("https://login.contoso.com/\(path)", kind)
-        let hostile = try Self.parameters("https://login.contoso.com/\(other)", otherKind)
+        let own = try CacheBuilder.parameters("https://login.contoso.com/\(path)", kind)
+        let hostile = try CacheBuilder.parameters("https://login.contoso.com/\(other)", otherKind)
         let references = [Self.victim, AccountReference(username: "alice@contoso.com"), AccountReference()]
-        // Whichever of them signs in first.
+        // The order of the two sign-ins does not matter.
         for isFirst in [true, false] {
             var builder = CacheBuilder()
             if isFirst { try builder.signIn("alice", own) }
@@ -67,8 +67,9 @@ internal import TokenStore
     @Test func findsAnAccountOfACustomDomainByItsPathInAnyCase() throws {
         var builder = CacheBuilder()
         let url = "https://login.contoso.com/contoso.onmicrosoft.com/B2C_1_In"
-        let account = try builder.signIn("alice", Self.parameters(url, .b2c)).account.reference
-        #expect(try builder.decide(Self.parameters(url.lowercased(), .b2c), account).token == "at-alice-User.Read")
+        let account = try builder.signIn("alice", CacheBuilder.parameters(url, .b2c)).account.reference
+        let other = try CacheBuilder.parameters(url.lowercased(), .b2c)
+        #expect(builder.decide(other, account).token == "at-alice-User.Read")
     }
 
     /// The result names the authority of the request, by which the account is found, and not the tenant that the response names.
@@ -79,7 +80,7 @@ internal import TokenStore
         ] as [(String, Authority.Kind)])
     func namesTheAuthorityOfTheRequestAtACustomDomain(path: String, kind: Authority.Kind) throws {
         var builder = CacheBuilder()
-        let parameters = try Self.parameters("https://login.contoso.com/\(path)", kind)
+        let parameters = try CacheBuilder.parameters("https://login.contoso.com/\(path)", kind)
         let first = try builder.signIn("alice", parameters)
         #expect(first.authority == parameters.authority.url)
         guard case .use(let cached, _) = builder.decide(parameters, first.account.reference) else {
@@ -106,8 +107,8 @@ internal import TokenStore
     func findsAnAccountOfAnEarlierVersionAtItsOnlyAuthority(used: [String], path: String, isFound: Bool) throws {
         var builder = CacheBuilder()
         let domain = "https://login.contoso.com"
-        let parameters = try Self.parameters("\(domain)/\(path)", .ciam)
-        try builder.signIn("alice", Self.parameters("\(domain)/contoso.onmicrosoft.com", .ciam))
+        let parameters = try CacheBuilder.parameters("\(domain)/\(path)", .ciam)
+        try builder.signIn("alice", CacheBuilder.parameters("\(domain)/contoso.onmicrosoft.com", .ciam))
         let earlier = try AccountKey(
             issuer: Issuer("login.contoso.com"), identity: .home(#require(Self.victim.homeAccountID)))
         var cache = CredentialCache()
@@ -145,14 +146,14 @@ internal import TokenStore
         var tokens = Self.hostileTokens
         tokens.idToken = CacheBuilder.idToken(["sub": "mallory", "preferred_username": "mallory"])
         tokens.homeAccountID = Self.victim.homeAccountID
-        let result = try builder.save(tokens, from: .signIn, Self.parameters(Self.evil, .openID))
+        let result = try builder.save(tokens, from: .signIn, CacheBuilder.parameters(Self.evil, .openID))
         #expect(result.account.homeAccountID == HomeAccountID("mallory"))
     }
 
     @Test func removesTheAccountOfTheNamedEnvironmentOnly() throws {
         for environment in ["id.evil.example", "login.microsoftonline.com", nil] {
             var builder = CacheBuilder()
-            let (entra, hostile) = (try builder.parameters(), try Self.parameters(Self.evil, .openID))
+            let (entra, hostile) = (try builder.parameters(), try CacheBuilder.parameters(Self.evil, .openID))
             try builder.signIn("alice", entra)
             try builder.save(Self.hostileTokens, from: .signIn, hostile)
             builder.remove(
@@ -232,12 +233,6 @@ internal import TokenStore
             "sub": victim.homeAccountID?.text ?? "", "oid": "oid-alice", "tid": CacheBuilder.tenant,
             "preferred_username": "alice@contoso.com",
         ]), homeAccountID: victim.homeAccountID, clientInfo: "e30")
-
-    private static func parameters(_ url: String, _ kind: Authority.Kind) throws -> TokenParameters {
-        var parameters = try CacheBuilder().parameters()
-        parameters.authority = try Authority(url, kind: kind)
-        return parameters
-    }
 }
 
 extension HomeAccountID {

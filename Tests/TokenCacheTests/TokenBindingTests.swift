@@ -7,8 +7,6 @@ internal import TokenModel
 
 /// Which authorities a refresh token may be redeemed at.
 @Suite(.bounded) struct TokenBindingTests {
-    private static let alice = CacheBuilder.account("alice")
-
     @Test(arguments: [
         ("https://login.windows.net/common", Authority.Kind.entra, "", "login.microsoftonline.com"),
         ("https://login.contoso.example/common", .entra, "login.contoso.example", "login.contoso.example"),
@@ -31,14 +29,14 @@ internal import TokenModel
         throws
     {
         var builder = CacheBuilder()
-        try builder.signIn("alice", Self.parameters(url, kind))
+        try builder.signIn("alice", CacheBuilder.parameters(url, kind))
         let bindings = builder.bindings
         #expect(bindings == [TokenBinding(kind: kind, issuer: Issuer(issuer), endpoint: endpoint)])
     }
 
     @Test func bindsAnOpenIDProvidersTokenToTheEndpointThatIssuedIt() throws {
         var builder = CacheBuilder()
-        let parameters = try Self.parameters("https://accounts.google.com", .openID)
+        let parameters = try CacheBuilder.parameters("https://accounts.google.com", .openID)
         try builder.save(Self.tokens("first", "https://oauth2.googleapis.com/token"), from: .signIn, parameters)
         #expect(builder.bindings.map(\.endpoint) == ["oauth2.googleapis.com"])
         // A redemption does not move it, wherever the response came from.
@@ -64,10 +62,10 @@ internal import TokenModel
     ])
     func offersATokenToNoOpenIDProviderThatDidNotIssueIt(url: String, kind: Authority.Kind, attacker: String) throws {
         var builder = CacheBuilder()
-        let parameters = try Self.parameters(url, kind)
+        let parameters = try CacheBuilder.parameters(url, kind)
         let account = try builder.signIn("alice", parameters).account.reference
         #expect(builder.decide(parameters, account, force: true).candidates?.count == 1)
-        let foreign = try Self.parameters(attacker, .openID)
+        let foreign = try CacheBuilder.parameters(attacker, .openID)
         #expect(builder.decide(foreign, account, force: true).candidates == nil)
         #expect(builder.decide(foreign, AccountReference(), force: true).candidates == nil)
     }
@@ -78,7 +76,7 @@ internal import TokenModel
         kind: Authority.Kind
     ) throws {
         var builder = CacheBuilder()
-        let parameters = try Self.parameters("https://login.contoso.com/Contoso/B2C_1_x", kind)
+        let parameters = try CacheBuilder.parameters("https://login.contoso.com/Contoso/B2C_1_x", kind)
         let endpoint = "https://login.contoso.com/tfp/Contoso/B2C_1_x/oauth2/v2.0/token"
         try builder.save(Self.tokens("rt", endpoint), from: .signIn, parameters)
         let token = try #require(builder.refreshTokens.first)
@@ -107,15 +105,16 @@ internal import TokenModel
     func offersATokenToNoOtherKindOfAuthority(of issuer: Authority.Kind, at other: Authority.Kind) throws {
         var builder = CacheBuilder()
         let url = "https://id.contoso.example/adfs/b2c_1_x"
-        let account = try builder.signIn("alice", Self.parameters(url, issuer)).account.reference
-        let candidates = try builder.decide(Self.parameters(url, other), account, force: true).candidates
+        let account = try builder.signIn("alice", CacheBuilder.parameters(url, issuer)).account.reference
+        let candidates = try builder.decide(CacheBuilder.parameters(url, other), account, force: true).candidates
         #expect((candidates != nil) == (issuer == other))
     }
 
     @Test func offersATokenOfAHostWithoutPortToNoPortOfIt() throws {
         var builder = CacheBuilder()
-        let account = try builder.signIn("alice", Self.parameters("https://localhost/t", .entra)).account.reference
-        let other = try Self.parameters("https://localhost:8443/t", .entra)
+        let account = try builder.signIn("alice", CacheBuilder.parameters("https://localhost/t", .entra)).account
+            .reference
+        let other = try CacheBuilder.parameters("https://localhost:8443/t", .entra)
         #expect(builder.decide(other, account, force: true).candidates == nil)
     }
 
@@ -128,11 +127,12 @@ internal import TokenModel
 
     @Test func findsATokenThatWasSavedBeforeItsCloudWasKnown() throws {
         var builder = CacheBuilder()
-        let account = try builder.signIn("alice", Self.parameters("https://login.one/t", .entra)).account.reference
+        let account = try builder.signIn("alice", CacheBuilder.parameters("https://login.one/t", .entra)).account
+            .reference
         let cloud = CloudDirectory.Cloud(
             aliases: ["login.one", "sts.one"], preferredNetwork: "login.one", preferredCache: "sts.one")
         _ = builder.cache.clouds.learn([cloud], about: "login.one")
-        let alias = try Self.parameters("https://sts.one/t", .entra)
+        let alias = try CacheBuilder.parameters("https://sts.one/t", .entra)
         #expect(builder.decide(alias, account, force: true).candidates?.count == 1)
     }
 
@@ -154,7 +154,7 @@ internal import TokenModel
         kind: Authority.Kind
     ) throws {
         var builder = CacheBuilder()
-        let parameters = try Self.parameters("https://login.contoso.com/contoso", kind)
+        let parameters = try CacheBuilder.parameters("https://login.contoso.com/contoso", kind)
         let account = try builder.signIn("alice", parameters).account.reference
         let token = try #require(builder.refreshTokens.first)
         let earlier = try Self.withoutPath(token)
@@ -170,7 +170,7 @@ internal import TokenModel
 
     @Test func completesNoBindingOfAnAppWithTwoAuthoritiesAtTheHost() throws {
         var builder = CacheBuilder()
-        try builder.signIn("alice", Self.parameters("https://login.contoso.com/contoso", .ciam))
+        try builder.signIn("alice", CacheBuilder.parameters("https://login.contoso.com/contoso", .ciam))
         let token = try Self.withoutPath(#require(builder.refreshTokens.first))
         var credentials = builder.cache.partition(.standard)[token.account]
         for (app, metadata) in credentials.metadata {
@@ -217,7 +217,7 @@ internal import TokenModel
             preferredCache: "login.contoso.example")
         _ = builder.cache.clouds.learn([cloud], about: "login.contoso.example")
         // The policy of a B2C account is in its identifier.
-        try builder.signIn(kind == .b2c ? "alice-b2c_1_x" : "alice", Self.parameters(url, kind))
+        try builder.signIn(kind == .b2c ? "alice-b2c_1_x" : "alice", CacheBuilder.parameters(url, kind))
         let token = try #require(builder.refreshTokens.first)
         let credentials = builder.cache.partition(.standard)[token.account]
         #expect(credentials.derivedBinding(of: token, builder.cache.clouds) == token.binding)
@@ -226,7 +226,7 @@ internal import TokenModel
     /// Microsoft's libraries save accounts of any provider with Entra's type, whose tokens may go to every path of the host.
     @Test func derivesNoBindingToEntraAtAHostThatIsNotKnown() throws {
         var builder = CacheBuilder()
-        try builder.signIn("alice", Self.parameters("https://id.contoso.example/common", .entra))
+        try builder.signIn("alice", CacheBuilder.parameters("https://id.contoso.example/common", .entra))
         let token = try #require(builder.refreshTokens.first)
         let credentials = builder.cache.partition(.standard)[token.account]
         #expect(credentials.derivedBinding(of: token, builder.cache.clouds) == nil)
@@ -234,7 +234,7 @@ internal import TokenModel
 
     @Test func derivesNoBindingFromAnAccountOfTwoKinds() throws {
         var builder = CacheBuilder()
-        try builder.signIn("alice", Self.parameters("https://id.contoso.example/adfs", .adfs))
+        try builder.signIn("alice", CacheBuilder.parameters("https://id.contoso.example/adfs", .adfs))
         let token = try #require(builder.refreshTokens.first)
         var credentials = builder.cache.partition(.standard)[token.account]
         let account = try #require(credentials.accounts.values.first)
@@ -246,15 +246,9 @@ internal import TokenModel
 
     @Test func derivesNoBindingWithoutAnAccountAtTheHost() throws {
         var builder = CacheBuilder()
-        try builder.signIn("alice", Self.parameters("https://login.contoso.example/common", .entra))
+        try builder.signIn("alice", CacheBuilder.parameters("https://login.contoso.example/common", .entra))
         let token = try #require(builder.refreshTokens.first)
         #expect(AccountCredentials().derivedBinding(of: token, builder.cache.clouds) == nil)
-    }
-
-    private static func parameters(_ url: String, _ kind: Authority.Kind) throws -> TokenParameters {
-        var parameters = try CacheBuilder().parameters()
-        parameters.authority = try Authority(url, kind: kind)
-        return parameters
     }
 
     private static func tokens(_ refreshToken: String, _ endpoint: String) throws -> IssuedTokens {

@@ -69,7 +69,7 @@ internal import TokenModel
     }
 
     /// A payload in an ID token is a text of its own, with the same limits.
-    @Test(arguments: bombs) func refusesAnIDToken(payload: String) async throws {
+    @Test(arguments: bombs) func refusesAnIDTokenWhosePayloadCostsTooMuch(payload: String) async throws {
         let idToken = "e30.\(Base64URL.encode(Secret(String(payload.prefix(90_000)))).reveal())."
         let body = Answers.minimal.dropLast() + ",\"id_token\":\"\(idToken)\"}"
         try await EndpointFixture.with(EndpointFixture.token(.json(String(body)))) { (fixture) async throws in
@@ -121,8 +121,8 @@ internal import TokenModel
         try await group.shutdownGracefully()
     }
 
-    /// Only what fits into a message is left of the scopes, before the event loop gets them.
-    @Test func keepsTheRequestedOnesOfAMillionScopes() async throws {
+    /// A response with more scopes than fit into a message keeps the requested ones.
+    @Test func keepsTheRequestedScopeOfTooMany() async throws {
         let scopes = (0..<90_000).map { "s\($0)" }.joined(separator: " ") + " User.Read"
         let body = Answers.minimal.dropLast() + ",\"scope\":\"\(scopes)\"}"
         try await EndpointFixture.with(EndpointFixture.token(.json(String(body)))) { fixture in

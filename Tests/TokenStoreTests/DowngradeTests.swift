@@ -9,14 +9,14 @@ internal import TokenStore
     /// Whoever can write to the folder puts a store of version 1, with accounts of his own, in the place of the sealed one.
     @Test(arguments: [true, false])
     func refusesAnUnsealedStoreAfterASealedOne(isAccepted: Bool) async throws {
-        let folder = try await folderWithOneRecord()
+        let folder = try await StoreFolder.withOneRecord()
         try plant("store-1", in: folder)
         try await expectRefusal(in: folder, keys: KeySettings(acceptsUnsealed: isAccepted))
     }
 
     /// He removes `cache.key` too, so that nothing in the folder says that there was a sealed store.
     @Test func refusesAnUnsealedStoreInAnEmptiedFolder() async throws {
-        let folder = try await folderWithOneRecord()
+        let folder = try await StoreFolder.withOneRecord()
         for name in folder.names { try FileManager.default.removeItem(atPath: "\(folder.path)/\(name)") }
         try plant("store-1", in: folder)
         try await expectRefusal(in: folder, keys: KeySettings())
@@ -24,7 +24,7 @@ internal import TokenStore
 
     /// The source has no file in the folder that could say that there was a sealed store.
     @Test func refusesAnUnsealedStoreAfterOneThatWasSealedWithAPassphrase() async throws {
-        let folder = try await folderWithOneRecord()
+        let folder = try await StoreFolder.withOneRecord()
         let sealed = try folder.open()
         _ = try sealed.load()
         try await sealed.changeKeySource(to: .passphrase, passphrase: Secret("correct horse"))
@@ -73,7 +73,7 @@ internal import TokenStore
     }
 
     @Test func saysThatAStoreIsMissing() async throws {
-        let folder = try await folderWithOneRecord()
+        let folder = try await StoreFolder.withOneRecord()
         try FileManager.default.removeItem(atPath: folder.file)
         let store = try folder.open()
         #expect(try store.load() == [])
@@ -97,7 +97,7 @@ internal import TokenStore
     // MARK: - A required source
 
     @Test func refusesAStoreWhoseKeyHasAnotherSource() async throws {
-        let folder = try await folderWithOneRecord()
+        let folder = try await StoreFolder.withOneRecord()
         let store = try folder.open(keys: KeySettings(required: .passphrase))
         let refused = #expect(throws: TokenError.self) { try store.load() }
         #expect(refused?.code == .storeUnavailable && refused?.message.contains("requires") == true)
@@ -117,7 +117,7 @@ internal import TokenStore
 
     @Test(arguments: [true, false])
     func createsAStoreWithARequiredPassphraseOnlyWhenAsked(isEmptied: Bool) async throws {
-        let folder = isEmptied ? try await folderWithOneRecord() : try StoreFolder()
+        let folder = isEmptied ? try await StoreFolder.withOneRecord() : try StoreFolder()
         if isEmptied { try Data().write(to: URL(filePath: folder.file)) }
         let store = try folder.open(keys: KeySettings(required: .passphrase))
         let refused = #expect(throws: TokenError.self) { try store.load() }
@@ -135,7 +135,7 @@ internal import TokenStore
     }
 
     @Test func keepsTheSourceThatIsRequired() async throws {
-        let folder = try await folderWithOneRecord()
+        let folder = try await StoreFolder.withOneRecord()
         let store = try folder.open(keys: KeySettings(required: .file))
         _ = try store.load()
         let refused = await #expect(throws: TokenError.self) {
@@ -150,14 +150,6 @@ internal import TokenStore
         try "a key that systemd-creds has unsealed".write(
             toFile: folder.root + "/sso-agent.key", atomically: true, encoding: .utf8)
         return KeySettings(credentialsDirectory: folder.root)
-    }
-
-    private func folderWithOneRecord() async throws -> StoreFolder {
-        let folder = try StoreFolder()
-        let store = try folder.open()
-        try await store.commit([.put(.sample(1))])
-        await store.close()
-        return folder
     }
 
     /// Puts a store of another version in the place of the folder's.

@@ -18,21 +18,21 @@ internal import TokenStore
     }
 
     @Test func quarantinesANewerFormatAndRecommendsAnUpdate() async throws {
-        let folder = try await storeWithOneRecord()
+        let folder = try await StoreFolder.withOneRecord()
         // The file format's "user version" and "application ID": https://www.sqlite.org/fileformat2.html#the_database_header
         let newer = try overwrite(folder, at: 60, with: [0, 0, 0, 4])
         try await expectFreshStart(folder, keeping: newer, saying: ["update sso-agent"], servingRecords: 1)
     }
 
     @Test func quarantinesAnotherProgramsDatabase() async throws {
-        let folder = try await storeWithOneRecord()
+        let folder = try await StoreFolder.withOneRecord()
         let other = try overwrite(folder, at: 68, with: [1, 2, 3, 4])
         try await expectFreshStart(folder, keeping: other, saying: ["another program"], servingRecords: 1)
     }
 
     @Test(arguments: [true, false])
     func reportsAnEmptiedStoreAndTheSourceOfTheNewKey(hasKeyFile: Bool) async throws {
-        let folder = try await storeWithOneRecord()
+        let folder = try await StoreFolder.withOneRecord()
         if !hasKeyFile { try FileManager.default.removeItem(atPath: folder.path + "/cache.key") }
         try Data().write(to: URL(filePath: folder.file))
         try await expectFreshStart(
@@ -76,14 +76,6 @@ internal import TokenStore
         let again = try folder.open()
         #expect(try again.load().count == count + 1)
         await again.close()
-    }
-
-    private func storeWithOneRecord() async throws -> StoreFolder {
-        let folder = try StoreFolder()
-        let store = try folder.open()
-        try await store.commit([.put(.sample(1))])
-        await store.close()
-        return folder
     }
 
     private func overwrite(_ folder: StoreFolder, at offset: Int, with bytes: [UInt8]) throws -> Data {

@@ -60,7 +60,7 @@ internal import TokenModel
 
     /// A row that is longer than any record, in the table of a whole store.
     @Test func recoversARecordBesideARowThatIsTooLong() async throws {
-        let folder = try await storeWithOneRecord()
+        let folder = try await StoreFolder.withOneRecord()
         try PlainDatabase.execute(
             "INSERT INTO sealed VALUES (1000000, zeroblob(\(2 * Envelope.limit + 1))); PRAGMA wal_checkpoint(TRUNCATE);",
             at: folder.file)
@@ -176,13 +176,13 @@ internal import TokenModel
     }
 
     @Test func doesNotReadAFileOfManyGigabytes() async throws {
-        let folder = try await storeWithOneRecord()
+        let folder = try await StoreFolder.withOneRecord()
         #expect(truncate(folder.file, 1 << 40) == 0)
         try await expectFreshStart(folder)
     }
 
     @Test func doesNotReadALogOfManyGigabytes() async throws {
-        let folder = try await storeWithOneRecord()
+        let folder = try await StoreFolder.withOneRecord()
         #expect(FileManager.default.createFile(atPath: folder.file + "-wal", contents: nil))
         #expect(truncate(folder.file + "-wal", 1 << 40) == 0)
         let store = try folder.open()
@@ -193,7 +193,7 @@ internal import TokenModel
 
     /// A rollback journal names a file that SQLite deletes after it has played the journal back.
     @Test func movesAForeignRollbackJournalAside() async throws {
-        let folder = try await storeWithOneRecord()
+        let folder = try await StoreFolder.withOneRecord()
         let journal = Data([0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7] + [UInt8](repeating: 0, count: 5000))
         try journal.write(to: URL(filePath: folder.file + "-journal"))
         let again = try folder.open()
@@ -201,14 +201,6 @@ internal import TokenModel
         #expect(!folder.names.contains("cache.sqlite-journal"))
         #expect(again.quarantined == ["cache.sqlite-journal.quarantine-20300317T174640Z"])
         await again.close()
-    }
-
-    private func storeWithOneRecord() async throws -> StoreFolder {
-        let folder = try StoreFolder()
-        let store = try folder.open()
-        try await store.commit([.put(.sample(1))])
-        await store.close()
-        return folder
     }
 
     private func expectFreshStart(_ folder: StoreFolder, keys: KeySettings = KeySettings()) async throws {

@@ -32,6 +32,15 @@ final class StoreFolder: Sendable {
         try Store.open(directory: directory, StoreOptions { 1_900_000_000 })
     }
 
+    /// A folder with a closed store of one record.
+    static func withOneRecord() async throws -> StoreFolder {
+        let folder = try StoreFolder()
+        let store = try folder.open()
+        try await store.commit([.put(.sample(1))])
+        await store.close()
+        return folder
+    }
+
     deinit { try? FileManager.default.removeItem(atPath: root) }
 
     /// The permission bits of a file in the store's directory; nil if it does not exist.

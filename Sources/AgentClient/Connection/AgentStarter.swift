@@ -216,7 +216,7 @@ struct AgentStarter {
         "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "KRB5_CONFIG", "KRB5CCNAME",
     ]
 
-    /// Longer than the agent waits for another one to end.
+    /// The time limit of a start; longer than the agent waits for another one to end.
     private static let limit = Duration.seconds(15)
     /// How long to wait at a time, in milliseconds.
     private static let step: Int32 = 20

@@ -278,9 +278,6 @@ struct ConnectionState {
     #endif
 }
 
-/// The system's `close`, which has the name of a method here.
-private func closeDescriptor(_ descriptor: Int32) { close(descriptor) }
-
 /// A point in time of the monotonic clock, in nanoseconds.
 struct MonotonicTime: Sendable, Comparable {
     var nanoseconds: UInt64

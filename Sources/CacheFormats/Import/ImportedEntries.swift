@@ -6,8 +6,8 @@ internal import TokenModel
 extension ForeignCache.Entry {
     var isAccount: Bool { if case .account = record { true } else { false } }
 
-    /// The pass in which the entry is merged, in ascending order: entries of accounts with identifiers, then those that repeat a
-    /// token under the requested realm, then those of accounts known by their usernames, which may be among the former.
+    /// The pass in which the entry is merged: 0 for accounts with an identifier, 1 for repetitions of a token under the requested realm, 2
+    /// for accounts known by their username only, which may be the same as accounts of pass 0.
     var rank: Int {
         if requestedRealm != nil { return 1 }
         return record.header.account?.homeAccountID == nil ? 2 : 0

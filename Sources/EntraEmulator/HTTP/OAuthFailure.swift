@@ -90,7 +90,6 @@ extension OAuthFailure {
         "interaction_required", 16000, "Several user accounts are signed in; one has to be chosen.")
     static let loginRequired = Self(
         "login_required", 50058, "No user is signed in, and the request allows no sign-in page.")
-    static let accessDenied = Self("access_denied", 65004, "The user declined to consent.")
 
     static let authorizationPending = Self(
         "authorization_pending", 70016, "OAuth 2.0 device flow error. Authorization is pending. Continue polling.")

@@ -117,6 +117,8 @@ open class MSALPublicClientApplication: NSObject {
 
     /// Lists the accounts that match, as `accounts(for:)` does: the agent serves the whole device. The block is called
     /// on the calling thread before the method returns, unless the parameters set a queue.
+    ///
+    /// Errors as in the async form.
     @preconcurrency
     open func accountsFromDevice(
         for parameters: MSALAccountEnumerationParameters,
@@ -243,7 +245,8 @@ open class MSALPublicClientApplication: NSObject {
     ///
     /// Succeeds also if there is nothing to remove.
     ///
-    /// - Throws: `MSALError.internal` (-50000) if the agent does not answer; an error of an external account provider.
+    /// - Throws: `MSALError.internal` (-50000): with internal code -42000 if the account has neither identifier nor username; also if the
+    ///   agent does not answer or cannot write the removal. An error of an external account provider.
     open func remove(_ account: MSALAccount) throws {
         try configured().remove(account)
     }
@@ -252,6 +255,8 @@ open class MSALPublicClientApplication: NSObject {
     ///
     /// Without `signoutFromBrowser`, the account is signed out when the method returns; if it was called on the main
     /// thread, the block has been called by then.
+    ///
+    /// Errors as in the async form.
     @preconcurrency
     open func signout(
         with account: MSALAccount, signoutParameters: MSALSignoutParameters,

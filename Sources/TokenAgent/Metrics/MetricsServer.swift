@@ -149,9 +149,11 @@ extension MetricsServer {
         }
     }
 
-    /// The largest number of connections, the time of one, and the time between two answers.
+    /// The largest number of connections.
     private static let connectionLimit = 8
+    /// The time limit of a connection.
     private static let timeLimit = TimeAmount.seconds(5)
+    /// The minimum time between two answers.
     private static let interval = TimeAmount.milliseconds(20)
 }
 

@@ -1,3 +1,4 @@
+internal import AgentSocket
 internal import CAgentSystem
 internal import PosixFiles
 internal import TokenModel

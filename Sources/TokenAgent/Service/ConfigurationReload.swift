@@ -5,8 +5,11 @@ internal import TokenModel
 ///
 /// Used on the actor of `CacheOwner` only. Files are read off the event loop.
 final class ConfigurationReload {
+    /// The operations of which only one may run at a time.
+    private enum Reading { case configuration }
+
     private let options: AgentOptions
-    private let turns = TurnLock<Bool, Bool>()
+    private let readings = KeyedLock<Reading>()
 
     init(_ options: AgentOptions) { self.options = options }
 
@@ -18,7 +21,7 @@ final class ConfigurationReload {
         guard let read = options.readConfiguration else {
             throw TokenError(.unsupportedFunctionality, "this agent was started without a configuration")
         }
-        return try await turns.exclusive(true, for: true) { _ async throws(TokenError) in
+        return try await readings.exclusive(.configuration) { () async throws(TokenError) in
             options.notifier?.send(.reloading)
             defer { options.notifier?.send(.ready(socketPath: options.socketPath)) }
             let new: ReadConfiguration

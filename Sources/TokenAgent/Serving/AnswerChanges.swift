@@ -34,14 +34,15 @@ enum AlteredAnswers: Equatable {
 ///
 /// | change | by |
 /// |---|---|
-/// | records: a save, a removal, a sign-out, a refusal by the token endpoint | `CacheMemory.apply` |
-/// | the cache as a whole: loading, locking, unlocking, an import | `CacheMemory.replace` |
+/// | records: a save, a refusal by the token endpoint | `CacheMemory.apply` |
+/// | a removal, a sign-out | `CacheMemory.begin`, and again when a change brings a record back (`repeatRemovals`) |
+/// | the cache as a whole: loading, an import | `CacheMemory.replace` |
+/// | locking: requests are not answered from the cache any more | `StoreLifecycle`, then `CacheMemory.removeEverything` |
 /// | learnt clouds | `CacheMemory.learn` |
 /// | a host is known as no authority | `AuthorityResolver` |
-/// | requests are not answered from the cache any more | `StoreLifecycle` |
-/// | the rules of the access policy | `CacheOwner.reload` |
+/// | the rules of the access policy, and the other settings that a reload changes | `CacheOwner.reload` |
 ///
-/// The agent's other settings are constant. Used on the actor of `CacheOwner` only.
+/// Used on the actor of `CacheOwner` only.
 final class AnswerChanges {
     private let replies: KeptReplies
     /// The page that apps have; nil if they keep nothing.

@@ -14,8 +14,8 @@ internal import TokenWire
 /// The access policy's decision about the peer is not a condition of the reply. It is made when a connection requests
 /// another reply than with its last hit, and holds for repetitions of that one: `LastHit`, `CacheOwner.keptReply`.
 ///
-/// All replies together have a limit of memory. When it is reached, the process that keeps most loses the reply that it
-/// has used longest ago: a process that keeps less than its equal share loses nothing to others.
+/// All replies together have a limit of memory. When it is reached, the process that keeps most loses its least recently used reply: a
+/// process that keeps less than its equal share loses nothing to others.
 ///
 /// Used on the actor of `CacheOwner` only.
 final class KeptReplies {
@@ -98,7 +98,7 @@ final class KeptReplies {
 
         /// The bytes that are kept.
         var bytes = 0
-        /// The uses of the replies, in order; the one that was used longest ago is the first that is not outdated.
+        /// The uses of the replies, in order; the least recently used reply is that of the first use that is not outdated.
         var uses: [Use] = []
         /// The number of uses from which on outdated ones are removed.
         var roomForUses = 64
@@ -149,7 +149,7 @@ final class KeptReplies {
         return Hit(kept: kept, request: request)
     }
 
-    /// Keeps a reply, unless it or the request is long, or the request has another form than clients give it.
+    /// Keeps a reply, unless it or the request is long, or the request has another form than `AgentClient` gives it.
     ///
     /// - Parameters:
     ///   - reply: the frame, with its length.

@@ -92,7 +92,7 @@ final class CacheMemory {
     }
 
     /// Forgets every record, since the store is locked.
-    func empty() {
+    func removeEverything() {
         replace(CredentialCache())
         events.cacheWasReplaced(isEmptied: true)
     }

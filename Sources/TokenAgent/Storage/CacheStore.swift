@@ -20,7 +20,7 @@ protocol CommitTarget: Sendable {
     /// Returns the records as above, and blocks the calling thread meanwhile.
     func readRecords(with keys: [RecordKey]) throws(TokenError) -> [StoredRecord]
 
-    /// The state of the store after the last commit.
+    /// The state of the store after its last operation.
     var report: StoreReport { get }
 }
 
@@ -39,7 +39,7 @@ protocol CacheStore: CommitTarget {
     /// Wipes a passphrase that did not open the store.
     func forgetPassphrase() async
 
-    /// Wraps the store's key with a key from another source.
+    /// Seals every record under a new key, and wraps that with the key of a source, which may be the present one.
     func changeKeySource(
         to source: KeySource, passphrase: Secret?, currentPassphrase: Secret?
     ) async throws(TokenError)

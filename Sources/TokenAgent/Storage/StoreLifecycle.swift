@@ -196,7 +196,7 @@ final class StoreLifecycle {
             try await commits.close(.storeWasLocked) { () async throws(TokenError) in
                 try await store.lock()
                 becameLocked()
-                memory.empty()
+                memory.removeEverything()
                 reader.removeAll()
                 notes.load([])
                 throttle.removeAll()

@@ -109,7 +109,8 @@ final class TokenReader {
         _ list: UnfinishedList, in group: SharingGroup,
         _ body: (CredentialCache, _ tokens: inout ListedTokens) throws(TokenError) -> Value
     ) async throws(TokenError) -> Value {
-        // No token leaves memory until the last attempt, except for those of an import: what has been read for an earlier one would be older.
+        // No token leaves memory during the attempts, except those of an import. Otherwise the tokens read for an earlier attempt could be
+        // older than the records of the store.
         try await commits.reading { () async throws(TokenError) in
             var list = list
             for _ in 0..<Self.attempts {

@@ -16,7 +16,7 @@ package enum SilentDecision: Sendable, Equatable {
     case unread(AccountKey)
 }
 
-/// The refresh tokens to redeem for a request, and the result to return if the token endpoint cannot be reached.
+/// The refresh tokens to redeem for a request, and the result to return if the redemption fails.
 package struct RedemptionPlan: Sendable, Equatable {
     /// The account that the new token is for.
     package var account: AccountKey
@@ -24,7 +24,8 @@ package struct RedemptionPlan: Sendable, Equatable {
     package var authority: Authority
     /// The refresh tokens to try in turn, the best first: the next one if the issuer rejects one.
     package var candidates: [RefreshTokenRecord]
-    /// A result that has not expired, for when the issuer cannot be reached.
+    /// The cached result to return if the redemption fails. If it has expired, it is returned during an outage only, within its extended
+    /// lifetime (`usingFallback`).
     package var fallback: TokenResult?
 }
 

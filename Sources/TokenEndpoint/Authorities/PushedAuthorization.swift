@@ -27,8 +27,8 @@ extension TokenEndpointClient {
 }
 
 extension HTTPResponse {
-    /// Whether a provider that names the endpoint does not let this app push its requests: it has none after all, or for apps
-    /// with a secret only.
+    /// Whether the provider refuses pushed requests of this app, although its discovery document names the endpoint: it has none, or only
+    /// for apps with a secret.
     var refusesToPush: Bool {
         switch status {
         case 403, 404, 405, 501: true

@@ -130,20 +130,18 @@ package struct HTTPTiming: Sendable {
     /// The delay before a retry.
     package var retryDelay: Duration
     /// The time after which an idle connection is closed. It is short, since the agent is idle most of the time.
-    package var idle: Duration
+    package let idle = Duration.seconds(10)
     /// The time limit for the request of a browser that has connected to the redirect URI. A browser sends it at once;
     /// another peer could occupy a file descriptor.
     package var browser: Duration
 
     package init(
         connect: Duration = .seconds(10), total: Duration = .seconds(30),
-        retryDelay: Duration = .milliseconds(500),
-        idle: Duration = .seconds(10), browser: Duration = .seconds(10)
+        retryDelay: Duration = .milliseconds(500), browser: Duration = .seconds(10)
     ) {
         self.connect = connect
         self.total = total
         self.retryDelay = retryDelay
-        self.idle = idle
         self.browser = browser
     }
 }

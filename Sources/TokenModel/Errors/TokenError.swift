@@ -116,7 +116,7 @@ extension TokenError {
         case unhandledHTTPResponse
         /// -51600: the authority could not be validated.
         case authorityValidation
-        /// -51700: the user cancelled the sign-in.
+        /// -51700: the user cancelled the sign-in. `ssoctl` reports it; this version of the agent does not send it.
         case userCanceled
         /// -51701: the app cancelled the sign-in.
         case sessionCanceled

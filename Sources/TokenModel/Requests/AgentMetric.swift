@@ -16,7 +16,7 @@ public struct AgentMetric: Sendable, Equatable {
     public var name: String
     /// The kind of the measurement; nil if this version does not know it.
     public var kind: Kind?
-    /// What tells apart the measurements with one name.
+    /// The labels that distinguish measurements of one name.
     public var labels: [String: String]
     /// The number of a counter or a gauge; of a histogram, the number of events.
     public var value: Int64

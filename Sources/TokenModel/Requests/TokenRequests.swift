@@ -13,8 +13,8 @@ public struct AcquireTokenSilent: Sendable, Equatable {
     public var expirationBuffer: Int64
     /// Whether an expired token may be returned in an outage, during its extended lifetime.
     public var allowsExtendedLifetime: Bool
-    /// Whether the reply may contain an ID token once that is in several places of the result. Clients of this version
-    /// restore the other places; earlier ones do not set this.
+    /// Whether the reply may contain an ID token once that is in several places of the result. Apps with this version of the SDK restore
+    /// the other places; earlier ones do not set this.
     package var acceptsSingleIDToken = true
     /// Whether the result should say until when it may be kept; see `TokenResult.freshness`.
     package var wantsFreshness = false

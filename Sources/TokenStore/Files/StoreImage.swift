@@ -63,7 +63,7 @@ struct StoreImage {
     ///   Nothing is returned once it is below 0.
     private func bytes(of page: ArraySlice<UInt8>, at start: Int, _ budget: inout Int) -> [UInt8]? {
         guard let length = Envelope.length(of: page[start...]), length <= size else { return nil }
-        // Before it is the header of the row: its size, a NULL for the row number, and the type of the blob.
+        // The header of the row precedes the envelope: its size, a NULL for the row number, and the type of the blob.
         let header = 2 + Self.variableLength(of: 12 + 2 * length)
         let payload = header + length
         guard payload > Self.pageSize - 35 else {

@@ -20,14 +20,14 @@ package struct PackedReply: Sendable {
     /// - Parameter frame: a frame with its length, as `ReplyFrame.encode` returns it.
     package init?(_ frame: [UInt8]) {
         let place = frame.withUnsafeBytes { bytes -> (start: Int, correlationID: Int)? in
-            var envelope = WireCursor(bytes, min(FrameDecoder.headerLength, bytes.count)..<bytes.count)
-            guard let idTag = envelope.tag(), idTag == (SilentRequestLayout.Fields.requestID, WireCursor.numeric),
-                envelope.number() != nil
+            var outer = WireCursor(bytes, min(FrameDecoder.headerLength, bytes.count)..<bytes.count)
+            guard let idTag = outer.tag(), idTag == (SilentRequestLayout.Fields.requestID, WireCursor.numeric),
+                outer.number() != nil
             else { return nil }
-            let start = envelope.offset
-            guard let bodyTag = envelope.tag(),
+            let start = outer.offset
+            guard let bodyTag = outer.tag(),
                 bodyTag == (SilentRequestLayout.Fields.request, WireCursor.lengthDelimited),
-                let body = envelope.passContent(), envelope.isAtEnd
+                let body = outer.passContent(), outer.isAtEnd
             else { return nil }
             return Self.correlationID(bytes, body).map { (start, $0) }
         }

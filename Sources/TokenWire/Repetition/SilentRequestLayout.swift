@@ -22,12 +22,12 @@ package struct SilentRequestLayout: Sendable {
 
     /// Nil if the frame, without its length, has another form.
     package init?(_ frame: UnsafeRawBufferPointer) {
-        var envelope = WireCursor(frame, 0..<frame.count)
-        guard let idTag = envelope.tag(), idTag == (Fields.requestID, WireCursor.numeric), let id = envelope.number()
+        var outer = WireCursor(frame, 0..<frame.count)
+        guard let idTag = outer.tag(), idTag == (Fields.requestID, WireCursor.numeric), let id = outer.number()
         else { return nil }
-        start = envelope.offset
-        guard let bodyTag = envelope.tag(), bodyTag == (Fields.request, WireCursor.lengthDelimited),
-            let body = envelope.passContent(), envelope.isAtEnd
+        start = outer.offset
+        guard let bodyTag = outer.tag(), bodyTag == (Fields.request, WireCursor.lengthDelimited),
+            let body = outer.passContent(), outer.isAtEnd
         else { return nil }
         // The parameters come first, and once: protobuf-c would merge others into them.
         var request = WireCursor(frame, body)
@@ -51,11 +51,11 @@ package struct SilentRequestLayout: Sendable {
     ///   - earlier: the layout of the earlier frame.
     ///   - masked: the earlier frame without its IDs.
     package init?(_ frame: UnsafeRawBufferPointer, repeating earlier: SilentRequestLayout, _ masked: [UInt8]) {
-        var envelope = WireCursor(frame, 0..<frame.count)
-        guard let idTag = envelope.tag(), idTag == (Fields.requestID, WireCursor.numeric), let id = envelope.number()
+        var outer = WireCursor(frame, 0..<frame.count)
+        guard let idTag = outer.tag(), idTag == (Fields.requestID, WireCursor.numeric), let id = outer.number()
         else { return nil }
         self.id = id
-        start = envelope.offset
+        start = outer.offset
         correlationID = start + earlier.correlationID - earlier.start
         guard isEqual(frame, to: masked),
             CorrelationText.isValid(frame, correlationID..<correlationID + CorrelationText.length)

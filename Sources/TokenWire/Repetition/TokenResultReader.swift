@@ -25,9 +25,9 @@ package struct TokenResultReader {
 
     /// Reads a frame, without its length; nil if it has to be decoded.
     package mutating func read(_ frame: UnsafeRawBufferPointer) -> (id: UInt64, result: TokenResult)? {
-        var envelope = WireCursor(frame, 0..<frame.count)
-        guard envelope.rawTag() == Tag.requestID, let id = envelope.number(), envelope.rawTag() == Tag.result,
-            let body = envelope.passContent(), envelope.isAtEnd, let fields = Fields(frame, body),
+        var outer = WireCursor(frame, 0..<frame.count)
+        guard outer.rawTag() == Tag.requestID, let id = outer.number(), outer.rawTag() == Tag.result,
+            let body = outer.passContent(), outer.isAtEnd, let fields = Fields(frame, body),
             let result = result(fields, frame)
         else { return nil }
         return (id, result)

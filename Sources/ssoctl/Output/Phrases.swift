@@ -9,7 +9,8 @@ extension Phrases {
     }
 
     /// A moment in local time: `14:32` on the day of `now`, else `2026-11-23 14:32`.
-    static func moment(_ seconds: Int64, now: Int64, zone: LocalTimeZone = .current) -> String {
+    static func moment(_ seconds: Int64, now: Int64) -> String {
+        let zone = LocalTimeZone.current
         let time = CivilTime(secondsSince1970: seconds + zone.secondsFromGMT(at: seconds))
         let today = CivilTime(secondsSince1970: now + zone.secondsFromGMT(at: now))
         let clock = "\(digits(time.hour)):\(digits(time.minute))"
@@ -18,8 +19,8 @@ extension Phrases {
     }
 
     /// A time of the day in local time, with seconds: `14:32:07`.
-    static func clock(_ seconds: Int64, zone: LocalTimeZone = .current) -> String {
-        let time = CivilTime(secondsSince1970: seconds + zone.secondsFromGMT(at: seconds))
+    static func clock(_ seconds: Int64) -> String {
+        let time = CivilTime(secondsSince1970: seconds + LocalTimeZone.current.secondsFromGMT(at: seconds))
         return "\(digits(time.hour)):\(digits(time.minute)):\(digits(time.second))"
     }
 

@@ -8,15 +8,9 @@ internal import Testing
 @Suite(.bounded) struct ADALFamilyTests {
     private static let alice = ADALApp.alice
 
-    private static func family(_ clientIDs: String...) -> EmulatorSettings {
-        var settings = EmulatorSettings()
-        for clientID in clientIDs { settings.familyApps[clientID] = "1" }
-        return settings
-    }
-
     // Mirrors: 19 ADAcquireTokenTests testAcquireRefreshFamilyTokenNetwork
     @Test func keepsTheRefreshTokenOfAMemberForTheFamily() async throws {
-        try await AgentFixture.with(settings: Self.family("app-2")) { f in
+        try await AgentFixture.with(settings: .family(of: "app-2")) { f in
             let (one, two) = (ADALApp(f, "app-1"), ADALApp(f, "app-2"))
             try await one.signIn()
             f.emulator.control.settings.familyApps["app-1"] = "1"
@@ -30,7 +24,7 @@ internal import Testing
 
     // Mirrors: 20 ADAcquireTokenTests testAcquireTokenUsingFRT
     @Test func usesTheFamilysRefreshTokenWhenItIsAllThereIs() async throws {
-        try await AgentFixture.with(settings: Self.family("app-1", "app-2")) { f in
+        try await AgentFixture.with(settings: .family(of: "app-1", "app-2")) { f in
             try await ADALApp(f, "app-1").signIn()
             let app = ADALApp(f, "app-2")
             let result = try await app.silent(Self.alice)
@@ -43,7 +37,7 @@ internal import Testing
 
     // Mirrors: 21 ADAcquireTokenTests testAcquireTokenMRRTFailFRTFallback
     @Test func fallsBackOnTheFamilysRefreshToken() async throws {
-        try await AgentFixture.with(settings: Self.family("app-2")) { f in
+        try await AgentFixture.with(settings: .family(of: "app-2")) { f in
             let app = ADALApp(f, "app-1")
             try await app.signIn()
             try await ADALApp(f, "app-2").signIn()
@@ -67,7 +61,7 @@ internal import Testing
 
     // Mirrors: 21 ADAcquireTokenTests testAcquireTokenMRRTFailFRTFallback, when that fails too
     @Test func reportsTheErrorOfTheAppsRefreshToken() async throws {
-        try await AgentFixture.with(settings: Self.family("app-2")) { f in
+        try await AgentFixture.with(settings: .family(of: "app-2")) { f in
             let app = ADALApp(f, "app-1")
             try await app.signIn()
             try await ADALApp(f, "app-2").signIn()
@@ -81,7 +75,7 @@ internal import Testing
 
     // Mirrors: 22 ADAcquireTokenTests testFRTFailFallbackToMRRT
     @Test func triesTheFamilysFirstForAMember() async throws {
-        try await AgentFixture.with(settings: Self.family("app-1", "app-2")) { f in
+        try await AgentFixture.with(settings: .family(of: "app-1", "app-2")) { f in
             let app = ADALApp(f, "app-1")
             try await app.signIn()
             try await ADALApp(f, "app-2").signIn()
@@ -95,7 +89,7 @@ internal import Testing
 
     // Mirrors: 23 ADAcquireTokenTests testFociMRRTWithNoFRT
     @Test func makesTheFamilysRefreshTokenOfAMembers() async throws {
-        try await AgentFixture.with(settings: Self.family("app-1", "app-2")) { f in
+        try await AgentFixture.with(settings: .family(of: "app-1", "app-2")) { f in
             let (one, two) = (ADALApp(f, "app-1"), ADALApp(f, "app-2"))
             try await one.signIn()
             try await two.signIn()

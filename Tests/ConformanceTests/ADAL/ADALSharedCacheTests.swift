@@ -12,12 +12,6 @@ internal import TokenModel
     private static let (alice, bob) = (ADALApp.alice, ADALApp.bob)
     private static let interactionRequired = MSALError.interactionRequired.rawValue
 
-    private static func family(_ clientIDs: String...) -> EmulatorSettings {
-        var settings = EmulatorSettings()
-        for clientID in clientIDs { settings.familyApps[clientID] = "1" }
-        return settings
-    }
-
     // Mirrors: 33 ADAcquireTokenTests testAcquireToken_whenMrrtInCacheWrittenByMSAL_shouldBeAbleToFindAndUseIt
     // Mirrors: 49 MSIDLegacyAccessorSSOIntegrationTests, a refresh token in the secondary format only
     @Test func usesTheRefreshTokenOfAnMSALAppByItsUsersName() async throws {
@@ -32,7 +26,7 @@ internal import TokenModel
 
     // Mirrors: 49 MSIDLegacyAccessorSSOIntegrationTests, a family refresh token in the secondary format only
     @Test func usesTheFamilysRefreshTokenOfAnMSALApp() async throws {
-        try await AgentFixture.with(settings: Self.family("app-1", "app-2")) { f in
+        try await AgentFixture.with(settings: .family(of: "app-1", "app-2")) { f in
             try await f.signIn(Self.alice, f.parameters("app-1"))
             let result = try await ADALApp(f, "app-2").silent(Self.alice)
             #expect(result.status == AD_SUCCEEDED)
@@ -56,7 +50,7 @@ internal import TokenModel
 
     // Mirrors: 49 MSIDLegacyAccessorSSOIntegrationTests, a family's refresh token is none of an app that is no member
     @Test func usesTheFamilyRefreshTokenForMembersOnly() async throws {
-        try await AgentFixture.with(settings: Self.family("app-1")) { f in
+        try await AgentFixture.with(settings: .family(of: "app-1")) { f in
             let loner = ADALApp(f, "app-9")
             try await loner.signIn(Self.bob)
             try await ADALApp(f, "app-1").signIn()
@@ -93,7 +87,7 @@ internal import TokenModel
 
     // Mirrors: 48 MSIDLegacyAccessorSSOIntegrationTests, the family's refresh token is there for both
     @Test func signsInForMSALsMembersOfTheFamilyToo() async throws {
-        try await AgentFixture.with(settings: Self.family("app-1", "app-2")) { f in
+        try await AgentFixture.with(settings: .family(of: "app-1", "app-2")) { f in
             try await ADALApp(f, "app-1").signIn()
             let neighbour = try MSALNeighbour(f, "app-2")
             #expect(await neighbour.refusal(of: try neighbour.account(Self.alice)) == nil)

@@ -115,9 +115,11 @@ internal import Testing
         try await AgentFixture.with { f in
             let app = ADALApp(f)
             try await app.signIn()
+            let count = f.emulator.control.requests.count
             let result = try await app.acquire(ADUserIdentifier(id: Self.alice), query: "a=b c")
             #expect(result.error?.domain == ADAuthenticationErrorDomain)
             #expect(result.error?.code == ADErrorCode.ERROR_DEVELOPER_INVALID_ARGUMENT.rawValue)
+            #expect(f.emulator.control.requests.count == count)
         }
     }
 

@@ -57,6 +57,11 @@ extension EmulatorSettings {
             change(&$0)
         }
     }
+
+    /// These apps share refresh tokens.
+    static func family(of clientIDs: String...) -> EmulatorSettings {
+        with { for clientID in clientIDs { $0.familyApps[clientID] = "1" } }
+    }
 }
 
 extension AgentFixture {

@@ -134,7 +134,7 @@ internal import TokenModel
 
     // Mirrors: S17 MSIDDefaultSilentTokenRequestTests
     //   testAcquireTokenSilent_whenAccessTokenInCache_andForceRefreshYES_andNoRefreshTokenFound_shouldReturnError
-    @Test func forceRefreshWithoutARefreshTokenFailsThoughTheTokenIsValid() async throws {
+    @Test func failsAForcedRefreshWithoutARefreshTokenThoughTheTokenIsValid() async throws {
         try await AgentFixture.with(settings: .with { $0.tokenReply = ["refresh_token": nil] }) { f in
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice).account

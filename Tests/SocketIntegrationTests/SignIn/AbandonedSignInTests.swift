@@ -34,7 +34,7 @@ internal import TokenWire
         }
     }
 
-    @Test func endWithTheirConnectionAlsoWhileACallWaits() async throws {
+    @Test func endsASignInWithItsConnectionAlsoWhileACallWaits() async throws {
         try await AgentFixture.with { f in
             let peer = Connection(try RawPeer(f.socketPath))
             let begun = try #require(try await peer.ask(BeginInteractive(parameters: f.parameters())))
@@ -45,7 +45,7 @@ internal import TokenWire
         }
     }
 
-    @Test func goOnForAnAppThatOnlyEndsItsWritingSide() async throws {
+    @Test func continuesASignInOfAnAppThatOnlyEndsItsWritingSide() async throws {
         try await AgentFixture.with { f in
             let peer = Connection(try RawPeer(f.socketPath))
             let begun = try #require(
@@ -60,7 +60,7 @@ internal import TokenWire
     }
 
     /// An app may use a connection for each thread.
-    @Test func goOnWithTheConnectionThatWaitsForTheResult() async throws {
+    @Test func continuesASignInOnTheConnectionThatWaitsForTheResult() async throws {
         try await AgentFixture.with { f in
             let (first, second) = (Connection(try RawPeer(f.socketPath)), Connection(try RawPeer(f.socketPath)))
             let begun = try #require(
@@ -75,7 +75,7 @@ internal import TokenWire
         }
     }
 
-    @Test func endWithTheirConnectionOnAnotherDeviceToo() async throws {
+    @Test func endsASignInOnAnotherDeviceWithItsConnection() async throws {
         try await AgentFixture.with { f in
             let peer = Connection(try RawPeer(f.socketPath))
             let begun = try #require(try await peer.ask(BeginDeviceCode(parameters: f.parameters())))
@@ -92,7 +92,7 @@ internal import TokenWire
     }
 
     /// The provider answers when the app has gone.
-    @Test func leaveNothingBehindIfTheAppGoesBeforeTheyHaveBegun() async throws {
+    @Test func leavesNothingBehindOfASignInWhoseAppGoesBeforeItHasBegun() async throws {
         try await AgentFixture.with { f in
             f.emulator.control.inject(
                 Fault {
@@ -113,7 +113,7 @@ internal import TokenWire
 
     /// The app goes on without the sign-in, of which it knows nothing: its call has ended before the reply.
     @Test(arguments: [false, true])
-    func endIfTheirCallEndsBeforeTheyHaveBegun(byTimeout: Bool) async throws {
+    func endsASignInWhoseCallEndsBeforeItHasBegun(byTimeout: Bool) async throws {
         try await AgentFixture.with { f in
             f.emulator.control.inject(
                 Fault {

@@ -32,6 +32,7 @@ internal import TokenModel
                 _ = try await f.agent.removeCredential(RemoveCredential(id: credential.id))
             }
             #expect(await reason(f, try f.parameters(scopes: ["Mail.Read"]), Self.alice) == .scope)
+            #expect(await reason(f, try f.parameters(realm: "fabrikam.com"), Self.alice) == .authority)
         }
     }
 

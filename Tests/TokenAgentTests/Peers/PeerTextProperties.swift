@@ -1,3 +1,5 @@
+internal import AgentSocket
+
 @testable internal import TokenAgent
 
 /// Properties that hold for what a process, its sandbox or its service manager may write about it: the files of `/proc`, `.flatpak-info`, and

@@ -1,3 +1,4 @@
+internal import AgentSocket
 internal import TestSupport
 internal import Testing
 

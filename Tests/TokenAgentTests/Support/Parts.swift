@@ -159,9 +159,6 @@ struct Pending<Value: Sendable>: Sendable {
     @discardableResult
     func value() async throws -> Value { try await future.get().get() }
 
-    /// Waits for the result, as `value`.
-    func outcome() async throws(TokenError) -> Value { try await future.outcome() }
-
     /// Waits for the result; nil if it is a success.
     func error() async throws -> TokenError? {
         guard case .failure(let error) = try await future.get() else { return nil }

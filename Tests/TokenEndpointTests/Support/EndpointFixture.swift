@@ -83,7 +83,7 @@ extension TokenRequest {
 enum Answers {
     /// `{"uid":"u1","utid":"t1"}`
     static let clientInfo = "eyJ1aWQiOiJ1MSIsInV0aWQiOiJ0MSJ9"
-    /// Of `app-1`, with an expiry in the future.
+    /// An ID token for `app-1` that expires in the future.
     static let idToken = "e30.eyJhdWQiOiJhcHAtMSIsImV4cCI6MjAwMDAwMDAwMH0."
     static let minimal = #"{"access_token":"at","token_type":"Bearer","client_info":"\#(clientInfo)"}"#
 }

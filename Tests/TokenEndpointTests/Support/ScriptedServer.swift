@@ -105,7 +105,6 @@ struct ReceivedRequest: Sendable {
     var body: String
 
     var path: String { String(uri.prefix { $0 != "?" }) }
-    var query: FormParameters? { FormParameters(decoding: uri.drop { $0 != "?" }.dropFirst()) }
     var form: FormParameters? { FormParameters(decoding: body[...]) }
 }
 

@@ -5,7 +5,7 @@ internal import TokenModel
 /// The outer message of a frame: a request or a reply, with its ID and a body of any type.
 ///
 /// Unchecked because of the pointer: its memory belongs to the arena, and neither is changed after `init`.
-struct Envelope<Message: EnvelopeMessage>: @unchecked Sendable {
+struct OuterMessage<Message: COuterMessage>: @unchecked Sendable {
     /// The ID of the request, which its reply repeats; 0 if there is none.
     let id: UInt64
     /// The number of the body's field in agent.proto; 0 if there is no body, or one that this version does not know.
@@ -53,8 +53,8 @@ struct Envelope<Message: EnvelopeMessage>: @unchecked Sendable {
     }
 }
 
-/// One of the two outermost messages of agent.proto.
-protocol EnvelopeMessage {
+/// The C structure of one of the two outer messages of agent.proto.
+protocol COuterMessage {
     static var type: WireType { get }
     /// The memory that most messages need before they are packed, in bytes.
     static var memoryEstimate: Int { get }
@@ -68,7 +68,7 @@ protocol EnvelopeMessage {
 
 // The bodies of a message are a C union. The first member stands for any of them.
 
-extension Sso__Request: EnvelopeMessage {
+extension Sso__Request: COuterMessage {
     static let type = WireType(sso__request__init)
     static let memoryEstimate = 2 * 1024
 
@@ -82,7 +82,7 @@ extension Sso__Request: EnvelopeMessage {
     }
 }
 
-extension Sso__Reply: EnvelopeMessage {
+extension Sso__Reply: COuterMessage {
     static let type = WireType(sso__reply__init)
     static let memoryEstimate = 8 * 1024
 
