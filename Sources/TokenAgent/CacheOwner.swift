@@ -78,7 +78,7 @@ actor CacheOwner {
         else { return nil }
         if last.hit?.isRepeated(by: hit) != true {
             guard caller.sharesGenerations || !hit.entry.hasFreshness,
-                policy.decision(on: hit.entry.asked, from: caller.identity) == .allow,
+                policy.decision(on: hit.entry.policyRequest, from: caller.identity) == .allow,
                 caller.audit == nil || hit.entry.event != nil
             else { return nil }
             (last.hit, last.line) = (hit, nil)

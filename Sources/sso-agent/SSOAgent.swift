@@ -179,41 +179,16 @@ struct SSOAgent: ParsableCommand {
         options.keys.helper = options.helper?.keyring
         // The agent needs some descriptors itself: for its store, its listeners and its connections to token endpoints.
         options.connectionLimit = min(options.connectionLimit, max(ResourceLimits.raiseOpenFiles() - 384, 16))
-        options.counter = try counter(ofStore: options.stateDirectory)
+        options.counter = try rollbackCounter.map { path throws(TokenError) in
+            try RollbackCounter(
+                opening: Self.absolute(path), ofStoreIn: options.stateDirectory, isReset: resetRollbackCounter)
+        }
         let folders = try AgentServer.prepareFolders(options)
         makeConfigurationFolder(environment)
         let places = ConfigurationFiles(environment, named: config).places
         let sandbox = noSandbox ? nil : sandbox(folders, places, options.network, variables)
         if let sandbox { options.sandbox = sandbox.enter() }
         return (options, sandbox)
-    }
-
-    /// Opens the TPM that counts the changes of the store.
-    private func counter(ofStore directory: String) throws(TokenError) -> RollbackCounter? {
-        guard let path = rollbackCounter.map(Self.absolute) else { return nil }
-        func refusal(_ reason: String) -> TokenError {
-            TokenError(.invalidDeveloperParameter, "--rollback-counter names \(path), which cannot be used: \(reason)")
-        }
-        // A program that emulates a TPM has a socket.
-        if FileStatus(path)?.kind == .socket {
-            guard case .connected(let number) = try UnixSocket.connect(to: path) else {
-                throw refusal("nobody listens on this socket")
-            }
-            do throws(SystemError) {
-                return RollbackCounter(
-                    try FileDescriptor(opened: number), name: path, directory: directory, isReset: resetRollbackCounter)
-            } catch {
-                throw refusal("\(error)")
-            }
-        }
-        do throws(SystemError) {
-            return RollbackCounter(
-                try FileDescriptor(device: path), name: path, directory: directory, isReset: resetRollbackCounter)
-        } catch {
-            throw refusal(
-                error.isPermissionDenied
-                    ? "\(error); run: sudo usermod --append --groups tss \"$USER\", and sign in again" : "\(error)")
-        }
     }
 
     /// Makes the folder of the user's configuration. If it did not exist when the process restricts its files, the

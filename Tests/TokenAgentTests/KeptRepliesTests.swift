@@ -200,7 +200,7 @@ extension KeptReplies.Entry {
         return KeptReplies.Entry(
             conditions: KeptReplies.Conditions(
                 group: .standard, account: user.map { .sample($0) }, host: host, times: times),
-            asked: PolicyRequest(name: "acquire_token_silent", subject: request.subject), event: nil)
+            policyRequest: PolicyRequest(name: "acquire_token_silent", subject: request.subject), event: nil)
     }
 }
 

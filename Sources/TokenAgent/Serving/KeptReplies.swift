@@ -34,7 +34,7 @@ final class KeptReplies {
     struct Entry: Sendable {
         let conditions: Conditions
         /// The request as the access policy sees it.
-        let asked: PolicyRequest
+        let policyRequest: PolicyRequest
         /// The audit log's event, without its peer and its time; nil if there is no log.
         let event: AuditEvent?
         /// Whether the reply says until when it may be kept.

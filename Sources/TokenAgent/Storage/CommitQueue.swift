@@ -14,7 +14,8 @@ internal import TokenStore
 /// - If the store has lost records, whichever operation finds that, everything in memory is written again.
 ///
 /// A commit passes `commit` (waits for its turn), `write` (adds the deletions of redemption notes) and `flush` (writes earlier
-/// failed changes, then its own); then `CacheMemory.apply` makes it visible, unless it is a removal, which is visible already.
+/// failed changes, then its own); then `CacheMemory.apply` makes it visible, unless it is a removal, which is visible already. An import
+/// passes `exclusively` and `writeExclusively`; then `CacheMemory.replace` makes it visible.
 ///
 /// Used on the actor of `CacheOwner` only.
 final class CommitQueue {

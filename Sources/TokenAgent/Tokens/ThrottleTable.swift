@@ -58,11 +58,11 @@ final class ThrottleTable {
                 }
             }
             overloads[key.target] = Record(error, from: now, lifetime: lifetime)
-            Self.shorten(&overloads, at: now)
+            Self.removeExpired(&overloads, at: now)
         } else if error.needsUser {
             error.details.throttledUntil = now + Self.refusalLifetime
             refusals[key] = Record(error, from: now, lifetime: Self.refusalLifetime)
-            Self.shorten(&refusals, at: now)
+            Self.removeExpired(&refusals, at: now)
             removeSurplusTokens()
         }
         return error
@@ -85,7 +85,7 @@ final class ThrottleTable {
     }
 
     /// Removes expired errors and, if there are too many, the one that expires first.
-    private static func shorten<Key>(_ records: inout [Key: Record], at now: Int64) {
+    private static func removeExpired<Key>(_ records: inout [Key: Record], at now: Int64) {
         records = records.filter { $0.value.times.contains(now) }
         guard records.count > limit else { return }
         let first = records.min { $0.value.times.upperBound < $1.value.times.upperBound }

@@ -25,7 +25,7 @@ internal import TokenWire
         #expect(f.timers.count == 0)
     }
 
-    @Test func endWithTheirConnection() async throws {
+    @Test func endsASignInWithItsConnection() async throws {
         try await AgentFixture.with { f in
             let peer = Connection(try RawPeer(f.socketPath))
             let begun = try #require(try await peer.ask(BeginInteractive(parameters: f.parameters())))
