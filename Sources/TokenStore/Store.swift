@@ -310,12 +310,6 @@ package struct StoreOptions: Sendable {
     }
 }
 
-/// The limits of what a store has.
-package enum StoreLimits {
-    /// The size up to which a database grows, in bytes. A commit that would make it larger fails, as on a full disk.
-    package static let size = 1 << 30
-}
-
 /// A transaction of the store, which has succeeded or failed.
 package struct StoreCommit: Sendable {
     /// The number of calls of `commit` that share it; 0 if it tries one of them again, after a shared transaction has failed.

@@ -92,6 +92,12 @@ package enum StoreChange: Sendable, Equatable {
     }
 }
 
+/// The limits of what a store has.
+package enum StoreLimits {
+    /// The size up to which a database grows, in bytes. A commit that would make it larger fails, as on a full disk.
+    package static let size = 1 << 30
+}
+
 /// Collects the records of a store while it is loaded.
 package protocol RecordReceiver: Sendable {
     /// A decoded record.

@@ -108,7 +108,8 @@ struct RequestHandler: Sendable {
             return .repeatable(
                 ReplyFrame.encode(outcome, to: Request.self, id: id),
                 KeptReplies.Entry(
-                    conditions: conditions, policyRequest: asked, event: event, hasFreshness: request.withoutFreshness != nil))
+                    conditions: conditions, policyRequest: asked, event: event,
+                    hasFreshness: request.withoutFreshness != nil))
         }
     }
 }
