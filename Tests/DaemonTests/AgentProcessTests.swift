@@ -125,7 +125,7 @@ internal import TokenWire
             await f.emulator.control.waitForHeld(atLeast: 1)
             kill(agent.processID, SIGTERM)
             // The agent removes the socket first, and then completes the reply.
-            let peerGone = Task { while FileManager.default.fileExists(atPath: f.socketPath) { await Task.yield() } }
+            let peerGone = Task { while FileManager.default.fileExists(atPath: f.socketPath) { await letOthersRun() } }
             await peerGone.value
             f.emulator.control.release()
             #expect(try await renewal.value.isFromCache == false)
@@ -147,7 +147,7 @@ internal import TokenWire
             peer = nil
             _ = try await AgentClient(socketPath: f.socketPath).status()
             kill(agent.processID, SIGTERM)
-            while FileManager.default.fileExists(atPath: f.socketPath) { await Task.yield() }
+            while FileManager.default.fileExists(atPath: f.socketPath) { await letOthersRun() }
             f.emulator.control.release()
             #expect(try await agent.process.finish().status == 0)
             let next = try await f.agent()
@@ -172,7 +172,7 @@ internal import TokenWire
             }
             await f.emulator.control.waitForHeld(atLeast: 1)
             kill(agent.processID, SIGTERM)
-            let socketGone = Task { while FileManager.default.fileExists(atPath: f.socketPath) { await Task.yield() } }
+            let socketGone = Task { while FileManager.default.fileExists(atPath: f.socketPath) { await letOthersRun() } }
             await socketGone.value
             kill(agent.processID, SIGTERM)
             let ended = try await agent.process.finish()
@@ -189,7 +189,7 @@ internal import TokenWire
             for _ in 1...30 {
                 try? FileManager.default.removeItem(atPath: lock)
                 let process = try TestProcess("sso-agent", ["--allow-loopback-http"], environment: f.environment)
-                while access(lock, F_OK) != 0 { await Task.yield() }
+                while access(lock, F_OK) != 0 { await letOthersRun() }
                 process.signal(SIGTERM)
                 #expect(try await process.finish().status == 0)
             }

@@ -27,7 +27,7 @@ internal import TokenModel
         let second = Task { await failure(path) }
         #if os(Linux)
             // It has opened the file, and tries.
-            while try Self.descriptors(of: path + ".lock") < 2 { await Task.yield() }
+            while try Self.descriptors(of: path + ".lock") < 2 { await letOthersRun() }
         #endif
         holder.release()
         #expect(await second.value == nil)

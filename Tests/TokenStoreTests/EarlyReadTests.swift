@@ -96,7 +96,7 @@ internal import TokenModel
         reads.begin()
         for number in 0...EarlyReads.mostReads {
             let request = Task { await reads.records(of: "account-1", in: "group") }
-            while reads.count == 0 { await Task.yield() }
+            while reads.count == 0 { await letOthersRun() }
             reads.serve(database, keys)
             if number == EarlyReads.mostReads { reads.end() }
             #expect((await request.value == nil) == (number == EarlyReads.mostReads))
@@ -155,11 +155,11 @@ internal import TokenModel
         let requests = accounts.map { account in
             Task {
                 // The first requests may come before the load.
-                while !store.earlyReads.isOpen { await Task.yield() }
+                while !store.earlyReads.isOpen { await letOthersRun() }
                 return await store.recordsWhileLoading(of: account, in: group)
             }
         }
-        while store.earlyReads.count < accounts.count { await Task.yield() }
+        while store.earlyReads.count < accounts.count { await letOthersRun() }
         store.queue.resume()
         var found: [[StoredRecord]?] = []
         for request in requests { found.append(await request.value) }

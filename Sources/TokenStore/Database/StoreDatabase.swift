@@ -69,8 +69,8 @@ final class StoreDatabase {
         guard try usedSize > limit + (renews ? limit / 32 : 0) else { return }
         throw TokenError(
             .storeUnavailable,
-            "\(connection.path) has reached \(limit >> 20) MiB, and does not grow any more; sign out of accounts that are not needed, "
-                + "which lists: ssoctl accounts")
+            "\(connection.path) has reached \(limit >> 20) MiB, and does not grow any more; sign out of accounts that are not needed; "
+                + "run: ssoctl accounts")
     }
 
     private static let pageSize = 4096

@@ -77,6 +77,12 @@ extension StoreEngine {
                 mark.count &+= 1
                 try save(mark)
             }
+            // One that is ahead already would be further ahead, and the store refused at the next start.
+            guard count &+ 1 == mark.count else {
+                throw TokenError(
+                    .storeUnavailable, "the TPM \(counter.name) has counted to \(count), and the store to \(mark.count)"
+                )
+            }
             try counter.increment(mark.password)
             (report.count, report.counterProblem) = (mark.count, nil)
         } catch {
