@@ -172,7 +172,9 @@ internal import TokenWire
             }
             await f.emulator.control.waitForHeld(atLeast: 1)
             kill(agent.processID, SIGTERM)
-            let socketGone = Task { while FileManager.default.fileExists(atPath: f.socketPath) { await letOthersRun() } }
+            let socketGone = Task {
+                while FileManager.default.fileExists(atPath: f.socketPath) { await letOthersRun() }
+            }
             await socketGone.value
             kill(agent.processID, SIGTERM)
             let ended = try await agent.process.finish()
