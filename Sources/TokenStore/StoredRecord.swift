@@ -83,6 +83,9 @@ package enum StoreChange: Sendable, Equatable {
     /// Deletes every record of a sharing group.
     case deleteGroup(String)
 
+    /// Whether the change is of a whole sharing group.
+    package var isOfGroup: Bool { if case .deleteGroup = self { true } else { false } }
+
     /// Whether a record is longer than one in the store can be.
     package var isTooLong: Bool {
         guard case .put(let record) = self else { return false }

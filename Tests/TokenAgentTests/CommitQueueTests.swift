@@ -127,6 +127,31 @@ internal import TokenStore
         #expect(await !parts.hasUnsavedChanges)
     }
 
+    /// In a store that has reached its limit: what one app adds is tried again later, and keeps out nothing of others.
+    @Test func writesAChangeBesideEarlierOnesForWhichThereIsNoRoom() async throws {
+        parts.store.hold()
+        let first = await parts.signIn("alice", "1")
+        parts.store.updateReport { $0.isFull = true }
+        await parts.store.commits.next().fail()
+        #expect(try await first.error()?.code == .storeUnavailable)
+        let second = await parts.signIn("bob", "2")
+        let together = await parts.store.commits.next()
+        #expect(together.changes.compactMap(\.refreshToken) == ["rt-1", "rt-2"])
+        together.fail()
+        let alone = await parts.store.commits.next()
+        #expect(alone.changes.compactMap(\.refreshToken) == ["rt-2"])
+        alone.succeed()
+        try await second.value()
+        #expect(await parts.hasUnsavedChanges)
+        // There is room again.
+        parts.store.updateReport { $0.isFull = false }
+        parts.store.hold(false)
+        try await parts.timers.advance(by: 5)
+        try await parts.settle()
+        #expect(parts.store.refreshTokens.sorted() == ["rt-1", "rt-2"])
+        #expect(await !parts.hasUnsavedChanges)
+    }
+
     @Test func writesFailedChangesAgainAfterAFewSeconds() async throws {
         parts.store.fail()
         #expect(try await parts.signIn("alice", "1").error()?.code == .storeUnavailable)

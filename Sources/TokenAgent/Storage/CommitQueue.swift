@@ -254,6 +254,7 @@ final class CommitQueue {
             try await target.commit(earlier + steps, gatheringFor: gatheringTime)
             unsaved.supersede(earlier + steps)
         } catch {
+            if target.report.isFull, await write(steps, besides: earlier) { return }
             unsaved.append(isRetried ? earlier + steps : earlier)
             log.reportFailure(error)
             if memory.events.storeState == .open { memory.events.storeChanged(to: .unwritable) }
@@ -261,6 +262,19 @@ final class CommitQueue {
             throw error
         }
         if memory.events.storeState == .unwritable, unsaved.isEmpty { memory.events.storeChanged(to: .open) }
+    }
+
+    /// Writes changes without earlier ones, for which the store has no room: what one app adds must not keep out what others renew.
+    ///
+    /// - Returns: whether that has been done; the earlier ones are written again later.
+    private func write(_ steps: [StoreChange], besides earlier: [StoreChange]) async -> Bool {
+        // A group that is deleted later would lose what has been written meanwhile.
+        let isPossible = !steps.isEmpty && !earlier.isEmpty && !earlier.contains(where: \.isOfGroup)
+        guard isPossible, (try? await target.commit(steps, gatheringFor: .zero)) != nil else { return false }
+        unsaved.append(earlier)
+        unsaved.supersede(steps)
+        retryLater()
+        return true
     }
 
     /// How long a commit waits for those of other redemptions: a disk that flushes faster than their responses arrive would otherwise

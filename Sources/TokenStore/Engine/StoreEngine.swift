@@ -86,10 +86,11 @@ final class StoreEngine {
             try database.apply(plan, try plan.after.sealed(derived), upTo: options.sizeLimit)
             ledger.apply(plan)
             report.writeError = nil
-            report.size = database.size
+            (report.size, report.isFull) = (database.size, false)
         } catch {
             // The numbers may have reached the disk: they are not given out again.
             ledger.markUsed(upTo: plan.after.counter)
+            report.isFull = error == database.full(at: options.sizeLimit)
             guard error.code == .cacheBadFormat else {
                 report.writeError = error
                 throw error
