@@ -33,6 +33,8 @@ internal import TokenModel
             let refused = await #expect(throws: TokenError.self) { try await client.acquireTokenSilent(silent) }
             #expect(refused?.code == .storeUnavailable)
             #expect(refused?.message.contains("is an earlier copy") == true)
+            // The message has what to do, and “ssoctl unlock” would only repeat it.
+            try await shell(f, "! ssoctl accounts --json | grep -q nextCommand")
             try await shell(f, "ssoctl doctor | grep -q 'start the agent once with --reset-rollback-counter'")
             try await third.process.killHard()
 

@@ -42,12 +42,15 @@ internal import TokenStore
 
     /// Families of apps are Microsoft's. Another provider that names one would put its accounts among those of every app.
     @Test(arguments: [
-        ("https://login.microsoftonline.com/common", true), ("https://login.attacker.example/common", false),
-        ("https://localhost:8443/common", true),
+        ("https://login.microsoftonline.com/common", Authority.Kind.entra, true),
+        ("https://login.attacker.example/common", .entra, false), ("https://localhost:8443/common", .entra, true),
+        ("https://localhost:8443/op", .openID, false), ("https://login.attacker.example/op", .openID, false),
     ])
-    func keepsAFamilyOfMicrosoftsCloudsOnly(authority: String, isKept: Bool) throws {
+    func keepsAFamilyOfMicrosoftsCloudsOnly(authority: String, kind: Authority.Kind, isKept: Bool) throws {
         var builder = CacheBuilder()
-        try builder.signIn("eve", builder.parameters("app-2", authority: authority), family: "1")
+        var parameters = try builder.parameters("app-2", authority: authority)
+        parameters.authority = try Authority(authority, kind: kind)
+        try builder.signIn("eve", parameters, family: "1")
         let tokens = builder.cache.partition(.standard).records.compactMap { record in
             if case .refreshToken(let token) = record { token.familyID } else { nil }
         }

@@ -30,8 +30,9 @@ struct Saving {
         }
         account = Self.account(
             tokens, issuance, claims: claims, parameters: parameters, requested: requested, in: partition, of: cache)
-        // Families of apps are Microsoft's: another provider's would put its accounts among those of every app.
-        if account.issuer != .microsoft, !requested.isLoopback { self.tokens.familyID = nil }
+        // Families of apps are Microsoft's: another provider's would put its accounts among those of every app. An emulator has them, too.
+        let isEmulator = requested.kind == .entra && requested.isLoopback
+        if account.issuer != .microsoft, !isEmulator { self.tokens.familyID = nil }
         guard !account.imitatesAnotherKey else {
             throw TokenError(
                 .serverInvalidResponse, "the response names an account in a way that could be taken for another's name")

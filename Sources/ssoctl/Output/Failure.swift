@@ -184,5 +184,5 @@ struct Advice {
     ]
 
     /// Whether the message has a command in a sentence that is not understood without it.
-    var namesCommand: Bool { message.contains("run: ") }
+    var namesCommand: Bool { message.contains("run: ") || message.contains("start the agent once with --") }
 }
