@@ -60,7 +60,8 @@ extension AccountRecord {
 extension UnifiedItem {
     /// The environment in lower case; nil if there is none, or it is no host.
     var environment: String? {
-        text(.environment)?.lowercased().trimmedNonEmpty.flatMap { URLParts.isEnvironment($0) ? $0 : nil }
+        guard let text = text(.environment)?.lowercased(), URLParts.isEnvironment(text) else { return nil }
+        return text
     }
 
     init(_ record: AppMetadataRecord) {
