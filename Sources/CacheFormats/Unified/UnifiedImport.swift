@@ -197,10 +197,12 @@ extension ForeignCache {
         return nil
     }
 
-    /// The realm that the entry's library requested; nil if it is the tenant. Early versions of MSAL for Node write no realm
-    /// for B2C.
+    /// The realm that the entry's library requested; nil if it is the tenant, or cannot be part of an authority. Early versions of MSAL for
+    /// Node write no realm for B2C.
     private mutating func requestedRealm(_ item: UnifiedItem, _ tenant: String) -> String? {
-        guard let written = item.text(.realm)?.lowercased(), written != tenant else { return nil }
+        guard let written = item.text(.realm)?.lowercased(), written != tenant, TenantName(written) != nil else {
+            return nil
+        }
         return shared(written)
     }
 }
