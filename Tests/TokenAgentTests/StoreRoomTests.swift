@@ -9,7 +9,9 @@ internal import TokenStore
 
 /// What a large store still takes.
 @Suite(.bounded) struct StoreRoomTests {
-    @Test(arguments: [(0, StoreRoom.ample), (511, .ample), (512, .scarce), (767, .scarce), (768, .none), (2000, .none)])
+    @Test(arguments: [
+        (0, StoreRoom.ample), (511, .ample), (512, .scarce), (767, .scarce), (768, .exhausted), (2000, .exhausted),
+    ])
     func isDecidedByTheSizeOfTheStore(mebibytes: Int, room: StoreRoom) {
         #expect(StoreRoom(ofStoreOf: mebibytes << 20) == room)
     }
@@ -20,7 +22,8 @@ internal import TokenStore
         let (crowded, other) = (try builder.parameters("app-1"), try builder.parameters("app-2"))
         for number in 0..<StoreRoom.accountsOfAnApp { try builder.signIn("user-\(number)", crowded) }
         for (room, parameters, isRefused) in [
-            (StoreRoom.ample, crowded, false), (.scarce, crowded, true), (.scarce, other, false), (.none, other, true),
+            (StoreRoom.ample, crowded, false), (.scarce, crowded, true), (.scarce, other, false),
+            (.exhausted, other, true),
         ] {
             let error = try Self.refusal(room, "new", parameters, builder)
             #expect((error != nil) == isRefused, "\(room)")
@@ -30,7 +33,7 @@ internal import TokenStore
     }
 
     /// A provider that does not take back a refresh token has replaced the old one.
-    @Test(arguments: [StoreRoom.scarce, .none]) func alwaysSavesRefreshTokens(room: StoreRoom) throws {
+    @Test(arguments: [StoreRoom.scarce, .exhausted]) func alwaysSavesRefreshTokens(room: StoreRoom) throws {
         var builder = CacheBuilder()
         try builder.signIn("alice", builder.parameters(scopes: ["User.Read"]))
         let saved = try Self.admitted(

@@ -21,7 +21,6 @@ extension AccountRecord {
         (.name, \.name), (.givenName, \.givenName), (.familyName, \.familyName),
         (.alternativeAccountID, \.alternativeAccountID), (.clientInfo, \.clientInfo),
     ]
-    fileprivate static let adalSource = "adal"
 
     /// - Parameter issuer: the account's identity provider; nil if its type and host tell it.
     init(

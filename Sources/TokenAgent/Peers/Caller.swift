@@ -50,40 +50,14 @@ struct Caller: Sendable {
     private static let unknown = TokenError(
         .unsupportedProtocolVersion, "this agent does not know that request; update it")
 
-    /// The refusal of a request that has waited, for a person or for the store, by rules that have changed meanwhile.
-    func refusalAfterWait(of request: PolicyRequest, by policy: PeerPolicy) -> TokenError? {
-        let reason =
-            if publication != nil {
-                policy.refusal(ofPublished: request, from: identity)
-            } else if case .deny(let reason) = policy.decision(on: request, from: identity) {
-                reason
-            } else {
-                String?.none
-            }
-        guard let reason else { return nil }
-        let error = TokenError(.requestDenied, reason)
-        denials.add(request, error, from: identity)
-        return error
-    }
-
     /// Decides about a request by the policy in effect, which may require a confirmation by a person.
     ///
     /// At a published socket, the rules of the configuration can only refuse; the socket's own rules decide what is
     /// served.
     func admission(of request: PolicyRequest, by policy: PeerPolicy, on loop: any EventLoop) -> Admission {
-        if publication != nil {
-            guard let reason = policy.refusal(ofPublished: request, from: identity) else { return .allowed }
-            let error = TokenError(.requestDenied, reason)
-            denials.add(request, error, from: identity)
-            return .refused(error)
-        }
-        switch policy.decision(on: request, from: identity) {
+        switch decision(on: request, by: policy) {
         case .allow: return .allowed
-        case .deny(let reason):
-            let isUnknown = identity.sandbox != nil && confirmer.helperHasEnded
-            let error = TokenError(.requestDenied, isUnknown ? Self.helperEnded : reason)
-            denials.add(request, error, from: identity)
-            return .refused(error)
+        case .deny(let reason): return .refused(refusal(of: request, reason))
         case .confirm:
             let (denials, identity) = (denials, identity)
             return .confirming(
@@ -92,5 +66,23 @@ struct Caller: Sendable {
                     return outcome
                 })
         }
+    }
+
+    /// The refusal of a request that has waited, for a person or for the store, by rules that have changed meanwhile.
+    func refusalAfterWait(of request: PolicyRequest, by policy: PeerPolicy) -> TokenError? {
+        guard case .deny(let reason) = decision(on: request, by: policy) else { return nil }
+        return refusal(of: request, reason)
+    }
+
+    private func decision(on request: PolicyRequest, by policy: PeerPolicy) -> PeerPolicy.Decision {
+        guard publication != nil else { return policy.decision(on: request, from: identity) }
+        return policy.refusal(ofPublished: request, from: identity).map { .deny($0) } ?? .allow
+    }
+
+    private func refusal(of request: PolicyRequest, _ reason: String) -> TokenError {
+        let isUnknown = publication == nil && identity.sandbox != nil && confirmer.helperHasEnded
+        let error = TokenError(.requestDenied, isUnknown ? Self.helperEnded : reason)
+        denials.add(request, error, from: identity)
+        return error
     }
 }

@@ -12,11 +12,11 @@ enum StoreRoom: Equatable {
     /// Apps with many accounts add none, and long tokens are not kept.
     case scarce
     /// Nothing is added but refresh tokens of accounts that are there.
-    case none
+    case exhausted
 
     /// - Parameter size: that of the store, in bytes.
     init(ofStoreOf size: Int) {
-        self = size < Self.scarceSize ? .ample : size < Self.fullSize ? .scarce : .none
+        self = size < Self.scarceSize ? .ample : size < Self.fullSize ? .scarce : .exhausted
     }
 
     /// The changes of a response that are saved.
@@ -30,7 +30,7 @@ enum StoreRoom: Equatable {
         let partition = cache.partition(parameters.sharingGroup)
         let known = partition[account]
         if case .signIn = issuance, !partition.contains(account),
-            self == .none || partition.accountCount(ofApp: parameters.clientID) >= Self.accountsOfAnApp
+            self == .exhausted || partition.accountCount(ofApp: parameters.clientID) >= Self.accountsOfAnApp
         {
             throw TokenError(
                 .storeUnavailable,

@@ -24,7 +24,7 @@ extension CredentialCache {
             last = key
             guard let found = account(key, for: request, in: partition, tokens, texts) else { return true }
             guard page.add(found.account, key, from: start) else { return false }
-            found.showIDTokens(ofLastOn: page.reply, &tokens)
+            found.showIDTokens(ofLastOf: page.reply.accounts, &tokens)
             return page.hasRoom
         }
         return page.reply
@@ -127,7 +127,7 @@ extension CredentialCache {
             && partition.holders.forEachAccount(of: request.clientID) { holder in
                 guard holder != last, let found = account(holder, for: list, in: partition, tokens) else { return true }
                 accounts.append(found.account)
-                found.showIDTokens(ofLastOn: ListAccounts.Reply(accounts: accounts), &tokens)
+                found.showIDTokens(ofLastOf: accounts, &tokens)
                 last = holder
                 return accounts.count < 2
             }
@@ -165,9 +165,9 @@ struct FoundAccount {
         account.homeIDToken = account.tenantProfiles.first { $0.isHome }?.idToken
     }
 
-    /// Notes that a page, whose last account is this one, shows the ID tokens of the home tenant and of the tenant profiles that are on it.
-    fileprivate func showIDTokens(ofLastOn page: ListAccounts.Reply, _ tokens: inout ListedTokens) {
-        guard !unread.isEmpty, let listed = page.accounts.last else { return }
+    /// Notes that a list, whose last account is this one, shows the ID tokens of the home tenant and of the tenant profiles that are on it.
+    fileprivate func showIDTokens(ofLastOf accounts: [Account], _ tokens: inout ListedTokens) {
+        guard !unread.isEmpty, let listed = accounts.last else { return }
         for profile in listed.tenantProfiles + account.tenantProfiles.filter(\.isHome).prefix(1) {
             if let token = unread[ExactText(profile.realm)] { tokens.show(.idToken(token)) }
         }

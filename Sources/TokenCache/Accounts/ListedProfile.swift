@@ -20,7 +20,7 @@ extension ListedProfile {
         profile = TenantProfile(
             realm: record.realm, localAccountID: record.localAccountID, username: record.username,
             environment: record.environment, isHome: record.isHome)
-        source = record.source == "adal" ? .adal : .msal
+        source = record.source == AccountRecord.adalSource ? .adal : .msal
     }
 
     /// Reads a packed account record; nil if it is incomplete.
@@ -38,7 +38,7 @@ extension ListedProfile {
             username: String(decoding: username, as: UTF8.self), environment: texts.text(environment),
             isHome: !type.elementsEqual(AccountRecord.entraType.utf8)
                 || AccountRecord.isHome(tenant, of: identifier?.text))
-        source = fields[.source]?.elementsEqual("adal".utf8) == true ? .adal : .msal
+        source = fields[.source]?.elementsEqual(AccountRecord.adalSource.utf8) == true ? .adal : .msal
     }
 }
 

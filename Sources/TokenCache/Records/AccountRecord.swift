@@ -84,6 +84,8 @@ package struct AccountRecord: Sendable, Equatable, Codable {
         return home == realm.lowercased()
     }
 
+    /// The `source` of an account that ADAL made known.
+    package static let adalSource = "adal"
     package static let entraType = "MSSTS"
     package static let adfsType = "ADFS"
 
