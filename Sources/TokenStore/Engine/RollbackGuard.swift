@@ -13,8 +13,8 @@ extension StoreEngine {
         guard let counter = options.counter else { return }
         if let newMark, !hasNewMark { return begin(with: newMark) }
         guard let mark = ledger.state.mark, !isCountReset else { return try beginCounting(counter) }
-        try compare(mark, try counter.read(mark.password), counter)
-        countChange()
+        let count = try acceptedCount(mark, counter)
+        note { () throws(TokenError) in try raise(mark, from: count, counter) }
     }
 
     /// Counts a commit that removes a refresh token: a copy from before would bring it back.
@@ -30,17 +30,17 @@ extension StoreEngine {
     /// Whether the present store is accepted, whatever the TPM has counted: once in this process.
     private var isCountReset: Bool { options.counter?.isReset == true && report.count == nil }
 
-    private func compare(
-        _ mark: RollbackMark, _ reading: RollbackCounter.Reading, _ counter: RollbackCounter
-    ) throws(TokenError) {
-        switch reading {
-        case .count(let count) where count == mark.count || count &+ 1 == mark.count: return
-        case .count(let count) where count > mark.count:
-            throw refusal(
-                "is an earlier copy: the TPM \(counter.name) has counted to \(count), and the store to \(mark.count)")
-        case .count, .missing, .foreign:
+    /// The count of the TPM, if the store is the latest one.
+    private func acceptedCount(_ mark: RollbackMark, _ counter: RollbackCounter) throws(TokenError) -> UInt64 {
+        guard case .count(let count) = try counter.read(mark.password), count >= mark.count || count &+ 1 == mark.count
+        else {
             throw refusal("was counted by another TPM or in another folder: \(counter.name) has no counter of it")
         }
+        guard count <= mark.count else {
+            throw refusal(
+                "is an earlier copy: the TPM \(counter.name) has counted to \(count), and the store to \(mark.count)")
+        }
+        return count
     }
 
     /// Makes a counter for a store that has none.
@@ -57,34 +57,37 @@ extension StoreEngine {
 
     /// Writes the mark of a counter that has been made. If that fails, the next commit writes it.
     private func begin(with mark: RollbackMark) {
-        do throws(TokenError) {
+        note { () throws(TokenError) in
             try save(mark)
-            (report.count, report.counterProblem) = (mark.count, nil)
-        } catch {
-            report.counterProblem = error.message
+            return mark.count
         }
     }
 
     /// Raises both counts. If one of them cannot be raised, the report says so, and the other stays at most one behind.
     func countChange() {
-        guard let counter = options.counter, var mark = ledger.state.mark else { return }
+        guard let counter = options.counter, let mark = ledger.state.mark else { return }
+        note { () throws(TokenError) in
+            try raise(mark, from: try acceptedCount(mark, counter), counter)
+        }
+    }
+
+    /// Raises both counts, or the TPM's if it is one behind, and returns them.
+    private func raise(
+        _ mark: RollbackMark, from count: UInt64, _ counter: RollbackCounter
+    ) throws(TokenError) -> UInt64 {
+        var mark = mark
+        if count == mark.count {
+            mark.count &+= 1
+            try save(mark)
+        }
+        try counter.increment(mark.password)
+        return mark.count
+    }
+
+    /// Puts the count into the report, or what keeps it from being raised.
+    private func note(_ count: () throws(TokenError) -> UInt64) {
         do throws(TokenError) {
-            guard case .count(let count) = try counter.read(mark.password) else {
-                throw TokenError(
-                    .storeUnavailable, "the TPM \(counter.name) does not have the store's counter any more")
-            }
-            if count == mark.count {
-                mark.count &+= 1
-                try save(mark)
-            }
-            // One that is ahead already would be further ahead, and the store refused at the next start.
-            guard count &+ 1 == mark.count else {
-                throw TokenError(
-                    .storeUnavailable, "the TPM \(counter.name) has counted to \(count), and the store to \(mark.count)"
-                )
-            }
-            try counter.increment(mark.password)
-            (report.count, report.counterProblem) = (mark.count, nil)
+            (report.count, report.counterProblem) = (try count(), nil)
         } catch {
             report.counterProblem = error.message
         }
