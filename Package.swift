@@ -130,7 +130,7 @@ let package = Package(
         .target(
             name: "TokenEndpoint",
             dependencies: [
-                "CAgentSystem", "Curl", "TokenModel",
+                "CAgentSystem", "Curl", "PosixFiles", "TokenModel",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

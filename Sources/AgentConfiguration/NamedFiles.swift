@@ -9,7 +9,10 @@ extension Configuration {
     package func requireNamedFiles() throws(TokenError) {
         try requireAskpass()
         if let caFile, caFile.value.trimmedNonEmpty != nil {
-            guard PEMCertificates.canBeRead(try Self.content(of: caFile, "network.ca_file")) else {
+            let isReadable = try Self.trusted(caFile, "network.ca_file") { file throws(SystemError) in
+                try PEMCertificates.canBeRead(file)
+            }
+            guard isReadable else {
                 throw Self.error(
                     caFile, "network.ca_file",
                     "it has no certificate in the PEM format that can be decoded; name another file")
@@ -20,20 +23,20 @@ extension Configuration {
     /// Checks that `confirmation.askpass` can be used, as ``requireNamedFiles()`` does.
     package func requireAskpass() throws(TokenError) {
         if let askpass {
-            _ = try Self.content(of: askpass, "confirmation.askpass", limit: 0)
+            try Self.trusted(askpass, "confirmation.askpass") { _ in }
             guard let status = FileStatus(askpass.value), status.mode & 0o111 == 0 else { return }
             throw Self.error(
                 askpass, "confirmation.askpass", "it is not executable; run: chmod u+x \(askpass.value.shellWord)")
         }
     }
 
-    /// The first bytes of a file that other users cannot change or replace.
-    private static func content(
-        of path: Located<String>, _ key: String, limit: Int = 4 << 20
-    ) throws(TokenError) -> [UInt8] {
+    /// Passes a file that other users cannot change or replace to `body`.
+    private static func trusted<Result>(
+        _ path: Located<String>, _ key: String, _ body: (borrowing FileDescriptor) throws(SystemError) -> Result
+    ) throws(TokenError) -> Result {
         do throws(TrustedFileError) {
             let file = try FileDescriptor.trusted(path.value)
-            do throws(SystemError) { return try file.readToEnd(limit: limit) } catch { throw TrustedFileError(error) }
+            do throws(SystemError) { return try body(file) } catch { throw TrustedFileError(error) }
         } catch {
             // An error of the file's owner or mode has its own remedy.
             let remedy = error.description.contains("; ") ? "" : "; name another file, or remove the line"

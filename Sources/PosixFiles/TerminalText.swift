@@ -1,3 +1,5 @@
+internal import TokenModel
+
 /// Text for a terminal: characters that a terminal obeys, or that change the order in which it shows others, are written as their
 /// numbers, such as `\u001B`.
 ///
@@ -18,12 +20,9 @@ package enum TerminalText {
         return shown
     }
 
-    /// Whether the text has printable ASCII characters, line feeds and tabs only.
     private static func isPlain(_ text: String) -> Bool {
         var text = text
-        return text.withUTF8 { bytes in
-            bytes.allSatisfy { $0 >= 0x20 && $0 < 0x7F || $0 == 0x0A || $0 == 0x09 }
-        }
+        return text.withUTF8(\.isPlainText)
     }
 
     /// Returns the text without such characters and on one line: line feeds and tabs become blanks.

@@ -90,6 +90,8 @@ internal import Testing
             "NIOCore",
             "NIOHTTP1",
             "NIOPosix",
+            // The file of the certificate authorities.
+            "PosixFiles",
             "TokenModel",
         ],
         // What the process may do after its start.

@@ -85,6 +85,22 @@ internal import TokenModel
         #expect(settings.caFile == file)
     }
 
+    @Test func findsTheFirstCertificateWithinFourMebibytes() throws {
+        let folder = try TemporaryFolder()
+        let certificate = try String(contentsOfFile: TestCertificate(in: folder).certificateFile, encoding: .utf8)
+        func settings(comment length: Int) throws -> NetworkSettings {
+            let file = folder.file("bundle.pem")
+            try (String(repeating: "#", count: length) + "\n" + certificate).write(
+                toFile: file, atomically: true, encoding: .utf8)
+            return try NetworkSettings(environment: [:], caFile: file)
+        }
+        // The beginning of a file is read first: here a certificate is behind it, and on both sides of its end.
+        for length in [0, 16 << 10, (16 << 10) - 100, 1 << 20] {
+            #expect(try settings(comment: length).caFile != nil, "\(length)")
+        }
+        #expect(throws: TokenError.self) { try settings(comment: 4 << 20) }
+    }
+
     @Test func namesTheVariableWhoseProxyItCannotUse() {
         for name in ["ALL_PROXY", "https_proxy"] {
             let error = #expect(throws: TokenError.self) { try NetworkSettings(environment: [name: "ftp://proxy"]) }

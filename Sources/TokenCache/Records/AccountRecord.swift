@@ -71,17 +71,24 @@ package struct AccountRecord: Sendable, Equatable, Codable {
     /// Whether a realm is the home tenant of an account of Entra with an identifier.
     static func isHome(_ realm: String, of homeAccountID: String?) -> Bool {
         guard let homeAccountID else { return true }
-        // A fast path for identifiers as they are saved: object ID, dot, tenant ID.
-        if homeAccountID.isGraphicASCII, homeAccountID.hasSuffix(realm) {
-            let rest = homeAccountID.utf8.dropLast(realm.utf8.count)
-            if rest.last == UInt8(ascii: "."), rest.count > 1, !rest.dropLast().contains(UInt8(ascii: ".")),
-                !realm.isEmpty, !realm.utf8.contains(UInt8(ascii: "."))
-            {
-                return true
-            }
+        let isSame = homeAccountID.utf8.withContiguousStorageIfAvailable { identifier in
+            realm.utf8.withContiguousStorageIfAvailable { isTenant($0, of: identifier) } == true
         }
+        if isSame == true { return true }
         guard let home = HomeAccountID(homeAccountID)?.tenantID else { return true }
         return home == realm.lowercased()
+    }
+
+    /// A fast path for identifiers as they are saved: object ID, dot, tenant ID.
+    private static func isTenant(_ realm: UnsafeBufferPointer<UInt8>, of identifier: UnsafeBufferPointer<UInt8>) -> Bool
+    {
+        let dot = identifier.count - realm.count - 1
+        guard dot > 0, !realm.isEmpty, identifier[dot] == UInt8(ascii: "."), identifier.isGraphicASCII else {
+            return false
+        }
+        var dots = 0
+        for byte in identifier { dots &+= byte == UInt8(ascii: ".") ? 1 : 0 }
+        return dots == 1 && identifier[(dot + 1)...].elementsEqual(realm)
     }
 
     /// The `source` of an account that ADAL made known.

@@ -1,3 +1,4 @@
+internal import PosixFiles
 package import TokenModel
 
 #if canImport(FoundationEssentials)
@@ -51,7 +52,7 @@ package struct NetworkSettings: Sendable {
     }
 
     private static func checked(_ path: String, setting: String) throws(TokenError) -> String {
-        guard let file = try? Data(contentsOf: URL(filePath: path)), PEMCertificates.canBeRead(Array(file))
+        guard let file = try? FileDescriptor(readingRegular: path), (try? PEMCertificates.canBeRead(file)) == true
         else {
             throw TokenError(
                 .invalidDeveloperParameter,

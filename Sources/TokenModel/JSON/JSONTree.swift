@@ -112,6 +112,7 @@ extension JSONTree {
         var value = value
         bytes.append(UInt8(ascii: "\""))
         value.withUTF8 { characters in
+            guard !isPlain(characters) else { return bytes.append(contentsOf: characters) }
             var start = 0
             for index in characters.indices where needsEscape(characters[index]) {
                 bytes.append(contentsOf: characters[start..<index])
@@ -123,7 +124,14 @@ extension JSONTree {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    private static func needsEscape(_ byte: UInt8) -> Bool {
+    /// Whether no character needs an escape. There is no branch for each byte, so that the compiler checks several at once.
+    private static func isPlain(_ characters: UnsafeBufferPointer<UInt8>) -> Bool {
+        var escapes: UInt8 = 0
+        for byte in characters { escapes |= needsEscape(byte) ? 1 : 0 }
+        return escapes == 0
+    }
+
+    @inline(__always) private static func needsEscape(_ byte: UInt8) -> Bool {
         byte < 0x20 || byte == 0x7F || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 

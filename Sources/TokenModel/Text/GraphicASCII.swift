@@ -43,6 +43,16 @@ extension UnsafeBufferPointer<UInt8> {
         for byte in self { bits |= byte }
         return bits < 0x80
     }
+
+    /// Whether every byte is a graphic character of ASCII.
+    package var isGraphicASCII: Bool { areASCII(self, from: 0x21) }
+
+    /// Whether every byte is a printable character of ASCII, a line feed or a tab.
+    package var isPlainText: Bool {
+        var others: UInt8 = 0
+        for byte in self { others |= byte &- 0x20 < 0x5F || byte == 0x0A || byte == 0x09 ? 0 : 1 }
+        return others == 0
+    }
 }
 
 extension UInt8 {

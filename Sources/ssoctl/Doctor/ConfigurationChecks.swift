@@ -68,7 +68,7 @@ enum ConfigurationChecks {
         do throws(TrustedFileError) {
             let file = try FileDescriptor.trusted(path)
             let bytes: [UInt8]
-            do throws(SystemError) { bytes = try file.readToEnd(limit: 4 << 20) } catch {
+            do throws(SystemError) { bytes = try file.readToEnd(limit: PEMCertificates.longestFile) } catch {
                 throw TrustedFileError(error)
             }
             guard PEMCertificates.canBeRead(bytes) else {
