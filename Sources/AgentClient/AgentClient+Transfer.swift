@@ -65,10 +65,11 @@ extension AgentClient {
 
     /// The blocking form of `importCache(_:format:sharingGroup:isDryRun:progress:)`.
     public func importCacheAndWait(
-        _ data: Secret, format: CacheFormat, sharingGroup: SharingGroup = .standard
+        _ data: Secret, format: CacheFormat, sharingGroup: SharingGroup = .standard, keepsSignOuts: Bool = false
     ) throws(TokenError) -> ImportCache.Report {
         var slices = Slices(data)
-        var upload = CacheUpload(format: format, sharingGroup: sharingGroup, isDryRun: false)
+        var upload = CacheUpload(
+            format: format, sharingGroup: sharingGroup, isDryRun: false, keepsSignOuts: keepsSignOuts)
         while true {
             let part = try upload.part { () throws(TokenError) in slices.next() }
             let reply = try wait(part, timeout: part.isLast ? Self.transferLimit : nil)
@@ -157,14 +158,16 @@ struct CacheUpload {
     private let format: CacheFormat
     private let sharingGroup: SharingGroup
     private let isDryRun: Bool
+    private let keepsSignOuts: Bool
     /// The bytes that have been read and not been sent.
     private var rest: Slices?
     private var isAtEnd = false
 
-    init(format: CacheFormat, sharingGroup: SharingGroup, isDryRun: Bool) {
+    init(format: CacheFormat, sharingGroup: SharingGroup, isDryRun: Bool, keepsSignOuts: Bool = false) {
         self.format = format
         self.sharingGroup = sharingGroup
         self.isDryRun = isDryRun
+        self.keepsSignOuts = keepsSignOuts
     }
 
     /// Returns the request with the next part of the cache.
@@ -174,7 +177,7 @@ struct CacheUpload {
         try readAhead(next)
         return ImportCache(
             format: format, sharingGroup: sharingGroup, isDryRun: isDryRun, importID: importID,
-            data: data ?? Secret(""), isLast: isAtEnd)
+            data: data ?? Secret(""), isLast: isAtEnd, keepsSignOuts: keepsSignOuts)
     }
 
     private mutating func slice(_ next: () throws(TokenError) -> Secret?) throws(TokenError) -> Secret? {

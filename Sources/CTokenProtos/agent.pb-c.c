@@ -6653,7 +6653,7 @@ const ProtobufCMessageDescriptor sso__get_current_account_reply__descriptor =
   (ProtobufCMessageInit) sso__get_current_account_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor sso__import_cache__field_descriptors[6] =
+static const ProtobufCFieldDescriptor sso__import_cache__field_descriptors[7] =
 {
   {
     "format",
@@ -6727,6 +6727,18 @@ static const ProtobufCFieldDescriptor sso__import_cache__field_descriptors[6] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "keeps_sign_outs",
+    7,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Sso__ImportCache, has_keeps_sign_outs),
+    offsetof(Sso__ImportCache, keeps_sign_outs),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned sso__import_cache__field_indices_by_name[] = {
   4,   /* field[4] = data */
@@ -6734,12 +6746,13 @@ static const unsigned sso__import_cache__field_indices_by_name[] = {
   3,   /* field[3] = import_id */
   2,   /* field[2] = is_dry_run */
   5,   /* field[5] = is_last */
+  6,   /* field[6] = keeps_sign_outs */
   1,   /* field[1] = sharing_group */
 };
 static const ProtobufCIntRange sso__import_cache__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 6 }
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor sso__import_cache__descriptor =
 {
@@ -6749,7 +6762,7 @@ const ProtobufCMessageDescriptor sso__import_cache__descriptor =
   "Sso__ImportCache",
   "sso",
   sizeof(Sso__ImportCache),
-  6,
+  7,
   sso__import_cache__field_descriptors,
   sso__import_cache__field_indices_by_name,
   1,  sso__import_cache__number_ranges,

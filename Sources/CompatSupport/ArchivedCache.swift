@@ -4,9 +4,9 @@ package import TokenModel
 
 /// The archive of a sharing group's cache that apps of ADAL for macOS, and of MSAL with such a cache, keep themselves.
 ///
-/// These apps pass their archive to the library before each use of the cache. An archive that equals the last one read
-/// or written is not imported again, so that an account that has signed out in another app meanwhile is not added
-/// again.
+/// These apps pass their archive to the library before each use of the cache, and may not have written it since. An archive that equals
+/// the last one read or written is not imported again, and no import adds an account that the app has signed out of, or that was signed out
+/// everywhere, since that would undo the sign-out.
 package final class ArchivedCache: Sendable {
     private struct State {
         var agent: AgentClient
@@ -37,13 +37,13 @@ package final class ArchivedCache: Sendable {
         return archive
     }
 
-    /// Imports an archive. No entry of the group is removed or replaced by an older one.
+    /// Imports an archive. No entry of the group is removed or replaced by an older one, and no sign-out is undone.
     ///
     /// - Throws: `cacheBadFormat` (-51201) if it is not an archive of ADAL's, or one of a later version.
     package func deserialize(_ archive: Secret) throws(TokenError) {
         let (agent, group, last) = state.withLock { ($0.agent, $0.group, $0.last) }
         guard archive.hashValue != last else { return }
-        _ = try agent.importCacheAndWait(archive, format: .adalArchive, sharingGroup: group)
+        _ = try agent.importCacheAndWait(archive, format: .adalArchive, sharingGroup: group, keepsSignOuts: true)
         state.withLock { $0.last = archive.hashValue }
     }
 }

@@ -22,6 +22,11 @@ package struct AccountCredentials: Sendable, Equatable {
     /// Whether a token of the account is in the store only.
     package var hasUnreadTokens: Bool { unreadCount > 0 }
 
+    /// When an app last got a token of the account, in seconds since 1970; 0 if that is not known.
+    package var lastObtained: Int64 {
+        max(accessTokens.values.map(\.cachedAt).max() ?? 0, refreshTokens.values.compactMap(\.obtainedOn).max() ?? 0)
+    }
+
     var isEmpty: Bool {
         accounts.isEmpty && accessTokens.isEmpty && refreshTokens.isEmpty && idTokens.isEmpty && metadata.isEmpty
     }

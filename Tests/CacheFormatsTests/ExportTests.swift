@@ -72,6 +72,42 @@ internal import TokenModel
         #expect(cache.partition(.standard).accounts.keys == copy.partition(.standard).accounts.keys)
     }
 
+    @Test func archivesTheExtendedLifetimeUnderTheNameOfADAL27() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters(resource: "https://r"), extendedExpiresIn: 7200)
+        let exported = try builder.cache.export(.adalArchive, of: .standard, now: builder.now)
+        #expect(exported.firstRange(of: Array("extended_expires_on".utf8)) != nil)
+        var copy = CredentialCache()
+        try copy.merge(exported, .adalArchive, now: builder.now)
+        let tokens = copy.partition(.standard).accounts.values.flatMap(\.accessTokens.values)
+        #expect(tokens.map(\.extendedExpiresOn) == [builder.now + 7200])
+    }
+
+    /// ADAL finds its items by username. No item has the identifier of one account and the ID token of another.
+    @Test func archivesOneAccountOfSeveralWithOneUsername() throws {
+        let personal = "9188040d-6c67-4c5b-b112-36a304b66dad"
+        var builder = CacheBuilder()
+        let parameters = try builder.parameters(resource: "https://r")
+        for (oid, tenant) in [("oid-0", CacheBuilder.tenant), ("oid-9", CacheBuilder.tenant), ("oid-p", personal)] {
+            let tokens = IssuedTokens(
+                accessToken: Secret("at-\(oid)"), tokenType: "Bearer", expiresIn: 3600, extendedExpiresIn: nil,
+                refreshIn: nil, scopes: nil, refreshToken: Secret("rt-\(oid)"), isMultiResource: true,
+                idToken: CacheBuilder.idToken([
+                    "ver": "1.0", "tid": tenant, "oid": oid, "sub": oid, "upn": "alice@contoso.com",
+                ]), homeAccountID: HomeAccountID(uid: oid, utid: tenant), clientInfo: nil, familyID: nil)
+            try builder.save(tokens, from: .signIn, parameters)
+            builder.now += 60
+        }
+        let exported = try builder.cache.export(.adalArchive, of: .standard, now: builder.now)
+        var copy = CredentialCache()
+        try copy.merge(exported, .adalArchive, now: builder.now)
+        let accounts = copy.partition(.standard).accounts
+        #expect(accounts.keys.map { $0.homeAccountID?.text } == ["oid-9.\(CacheBuilder.tenant)"])
+        #expect(Self.secrets(copy).isSuperset(of: ["rt-oid-9", "at-oid-9"]))
+        #expect(Self.secrets(copy).isDisjoint(with: ["rt-oid-0", "at-oid-0", "rt-oid-p", "at-oid-p"]))
+        #expect(accounts.values.flatMap(\.accounts.values).allSatisfy { $0.localAccountID == "oid-9" })
+    }
+
     /// The libraries' own examples of a keychain item's name.
     @Test(
         arguments: [

@@ -87,3 +87,14 @@ extension CredentialCache {
         return bytes
     }
 }
+
+extension CredentialCache {
+    /// Plans an import without a limit of time.
+    func changes(importing foreign: ForeignCache, in group: SharingGroup, keepsSignOuts: Bool = false) -> ImportPlan {
+        changes(importing: foreign, in: group, keepsSignOuts: keepsSignOuts) {}
+    }
+}
+
+extension ForeignFile {
+    convenience init(_ bytes: [UInt8]) { self.init([Secret(bytes: bytes)]) }
+}

@@ -44,6 +44,23 @@ internal import TokenModel
         #expect(Set(page.accounts.compactMap { $0.homeAccountID?.text }) == names)
     }
 
+    /// The device's management gives such a token to one app only.
+    @Test(arguments: ["application_cache_identifier", "enrollment_id"])
+    func keepsAManagedAccessTokenForExportOnly(field: String) throws {
+        let file = Self.cache(realm: "common").replacingOccurrences(
+            of: #""credential_type": "AccessToken""#, with: #""credential_type": "AccessToken", "\#(field)": "x""#)
+        var cache = CredentialCache()
+        let plan = try cache.merge(Array(file.utf8), .msalJSON)
+        #expect(plan.report.accessTokens == 0)
+        #expect(plan.report.reasons == [Self.managed])
+        let exported = try cache.export(.msalJSON, of: .standard, now: Fixture.whenWritten)
+        let tokens = try JSONReader.read(exported)["AccessToken"]?.members ?? []
+        #expect(tokens.map { $0.value[field]?.string } == ["x"])
+    }
+
+    private static let managed =
+        "only the app that the device's management gave it to may use it; kept for export only"
+
     /// `common` in a library's entry is the requested realm; the agent finds a token by the tenant that issued it.
     @Test func findsATokenOfCommonByItsTenant() throws {
         var cache = CredentialCache()

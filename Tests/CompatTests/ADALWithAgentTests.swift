@@ -152,6 +152,22 @@ internal import TokenModel
         }
     }
 
+    /// ADAL deletes an app's tokens. What the app has not used stays as it is, also for its family.
+    @Test func leavesTheAccountsOfOtherAppsWhenItRemovesAllOfItsOwn() async throws {
+        try await AgentFixture.with { f in
+            try await f.signIn(Self.alice, f.parameters("app-1", resource: Self.graph))
+            try await f.signIn("bob@contoso.com", f.parameters("app-2", resource: Self.graph))
+            let cache = ADKeychainTokenCache()
+            cache.agent = f.agent
+            #expect(try await offPool { cache.removeAll(forClientId: "app-1", error: nil) })
+            #expect(try await silent(f, userID: Self.alice).status == AD_FAILED)
+            let removed = RemoveAccount(
+                clientID: try #require(ClientID("app-1")), account: .init(username: "bob@contoso.com"))
+            // A sign-out that changes something would mean that none was recorded.
+            #expect(try await f.agent.removeAccount(removed).removed)
+        }
+    }
+
     private func redirectURI() throws -> URL { try #require(URL(string: "http://localhost")) }
 
     private func silent(

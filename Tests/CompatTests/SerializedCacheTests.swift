@@ -115,6 +115,9 @@ internal import TokenModel
                 RemoveAccount(clientID: f.parameters().clientID, account: signedIn.account.reference, extent: .account))
             let result = await silent(context)
             #expect(result.error?.code == ADErrorCode.ERROR_SERVER_USER_INPUT_NEEDED.rawValue)
+            // Nor by a context, or a process, that has not read the archive yet.
+            let later = await silent(try self.context(f, keeper))
+            #expect(later.error?.code == ADErrorCode.ERROR_SERVER_USER_INPUT_NEEDED.rawValue)
         }
     }
 

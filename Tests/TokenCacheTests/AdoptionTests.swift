@@ -10,6 +10,8 @@ internal import TokenModel
     private static let app = "d3590ed6-52b3-4102-aeff-aad2292ab01c"
     private static let name = "alice@contoso.onmicrosoft.com"
     private static let environment = "login.windows.net"
+    private static let tenant = "72f988bf-0000-4000-8000-2d7cd011db47"
+    private static let user = "11111111-1111-1111-1111-111111111111"
     private static let now: Int64 = 1_795_230_000
 
     @Test func reportsTheIdentifierToEveryApp() throws {
@@ -41,6 +43,46 @@ internal import TokenModel
         let request = AcquireTokenSilent(
             parameters: parameters, account: AccountReference(username: Self.name))
         #expect(cache.decide(request, now: Self.now).token == "AT-alice-aadgraph")
+    }
+
+    /// The sign-in names the same object of the same directory as the import did.
+    @Test func givesTheIdentifierAtASignInToAnotherApp() throws {
+        var builder = CacheBuilder()
+        builder.cache = try Self.cache(apps: [Self.app])
+        builder.now = Self.now
+        let parameters = try builder.parameters("new-app")
+        try builder.save(Self.signIn(), from: .signIn, parameters)
+        for clientID in [Self.app, "new-app"] {
+            let accounts = builder.cache.accounts(ListAccounts(clientID: ClientID(clientID))).accounts
+            #expect(accounts.map { $0.homeAccountID?.text } == ["oid.tid"], "\(clientID)")
+        }
+        let app = try builder.parameters(Self.app)
+        let byIdentifier = AccountReference(homeAccountID: HomeAccountID("oid.tid"))
+        #expect(builder.decide(app, byIdentifier).candidates == ["RT-\(Self.app)"])
+        #expect(builder.decide(app, AccountReference(username: Self.name)).candidates == ["RT-\(Self.app)"])
+    }
+
+    /// Of another user, or of one whose token is being redeemed, nothing is moved.
+    @Test(arguments: [(oid: "22222222-1111-1111-1111-111111111111", inUse: false), (oid: user, inUse: true)])
+    func leavesTheAccountAtASignInUnlessItIsTheUsers(oid: String, inUse: Bool) throws {
+        let cache = try Self.cache(apps: [Self.app])
+        let parameters = try CacheBuilder().parameters("new-app")
+        let saved = try cache.changes(
+            saving: Self.signIn(oid), from: .signIn, parameters, at: parameters.authority, now: Self.now,
+            leaving: inUse ? [Secret("RT-\(Self.app)")] : [])
+        var after = cache
+        after.apply(saved.changes, in: .standard)
+        let name = AccountKey(issuer: .microsoft, identity: .name(Self.name))
+        #expect(after.partition(.standard)[name] == cache.partition(.standard)[name])
+    }
+
+    private static func signIn(_ user: String = user) -> IssuedTokens {
+        IssuedTokens(
+            accessToken: Secret("at-new"), tokenType: "Bearer", expiresIn: 3600, extendedExpiresIn: nil, refreshIn: nil,
+            scopes: nil, refreshToken: Secret("rt-new"), isMultiResource: true,
+            idToken: CacheBuilder.idToken([
+                "ver": "2.0", "tid": tenant, "oid": user, "sub": "s", "preferred_username": name,
+            ]), homeAccountID: HomeAccountID("oid.tid"), clientInfo: nil, familyID: nil)
     }
 
     /// A refresh token that another app is redeeming is not moved: the new token would be overwritten.
@@ -77,8 +119,8 @@ internal import TokenModel
     private static func cache(apps: [String]) throws -> CredentialCache {
         var cache = CredentialCache()
         let account = AccountRecord(
-            homeAccountID: nil, environment: environment, realm: "72f988bf-0000-4000-8000-2d7cd011db47",
-            localAccountID: "11111111-1111-1111-1111-111111111111", username: name, authorityType: "MSSTS",
+            homeAccountID: nil, environment: environment, realm: tenant, localAccountID: user, username: name,
+            authorityType: "MSSTS",
             source: "adal")
         cache.load(.account(account), in: .standard)
         for app in apps {

@@ -74,6 +74,42 @@ internal import TokenStore
         }
     }
 
+    /// Somebody was deleted, and created again under the same name: ADAL has only the name.
+    @Test func takesTheUserWhoSignedInLastOfThoseOfOneTenantForADAL() throws {
+        var builder = CacheBuilder()
+        let (resource, other) = ("https://graph.windows.net", "https://outlook.office365.com")
+        let parameters = try builder.parameters(resource: resource)
+        let named = AccountReference(username: "alice@contoso.com")
+        try builder.signIn("alice", parameters)
+        builder.now += 60
+        var tokens = IssuedTokens(
+            accessToken: Secret("at-2"), tokenType: "Bearer", expiresIn: 3600, extendedExpiresIn: nil, refreshIn: nil,
+            scopes: nil, refreshToken: Secret("rt-2"), isMultiResource: true,
+            idToken: CacheBuilder.idToken([
+                "ver": "1.0", "tid": CacheBuilder.tenant, "oid": "oid-2", "sub": "s", "upn": "alice@contoso.com",
+            ]), homeAccountID: HomeAccountID(uid: "oid-2", utid: CacheBuilder.tenant), clientInfo: nil, familyID: nil)
+        try builder.save(tokens, from: .signIn, parameters)
+        #expect(builder.decide(parameters, named).token == "at-2")
+        #expect(try builder.decide(builder.parameters(resource: other), named).candidates == ["rt-2"])
+        #expect(try builder.decide(builder.parameters(), named) == .ambiguousAccount, "MSAL names an identifier")
+        // Not of two tenants: they are two people.
+        tokens.homeAccountID = HomeAccountID(uid: "oid-3", utid: "7a1e0000-0000-4000-8000-000000000002")
+        try builder.save(tokens, from: .signIn, parameters)
+        #expect(builder.decide(parameters, named) == .ambiguousAccount)
+        let atHome = try builder.parameters(
+            resource: resource, authority: "https://login.microsoftonline.com/\(CacheBuilder.tenant)")
+        #expect(builder.decide(atHome, named).candidates == ["rt-2"], "the tenant's own user comes before a guest")
+    }
+
+    @Test func takesTheWorkAccountForADALAndNotThePersonalOneOfTheSameName() throws {
+        var builder = CacheBuilder()
+        let personal = "9188040d-6c67-4c5b-b112-36a304b66dad"
+        try builder.signIn("alice", builder.parameters(), tenant: personal, homeTenant: personal)
+        try builder.signIn("alice", builder.parameters(resource: "https://graph.windows.net"), refreshToken: "rt-work")
+        let other = try builder.parameters(resource: "https://outlook.office365.com")
+        #expect(builder.decide(other, AccountReference(username: "alice@contoso.com")).candidates == ["rt-work"])
+    }
+
     @Test func needsInteractionForAnUnknownAccount() throws {
         let builder = CacheBuilder()
         #expect(try builder.decide(builder.parameters(), CacheBuilder.account("bob")).needsInteraction)

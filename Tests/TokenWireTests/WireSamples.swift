@@ -46,6 +46,11 @@ enum WireSamples {
                 format: .adalJSON, sharingGroup: group, isDryRun: true, importID: "i-1",
                 data: Secret(bytes: [0x5B, 0x7B, 0, 0xFF]), isLast: false)),
         RequestSample(
+            "import_cache that keeps sign-outs",
+            ImportCache(
+                format: .adalArchive, sharingGroup: group, data: Secret(bytes: [0x62]), isLast: true,
+                keepsSignOuts: true)),
+        RequestSample(
             "export_cache",
             ExportCache(format: .adalArchive, sharingGroup: group, includesSecrets: true, exportID: "x-1")),
         RequestSample("get_key", GetKey()),

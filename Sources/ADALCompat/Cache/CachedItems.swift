@@ -24,11 +24,14 @@ struct CachedItems: Sendable {
         }
     }
 
-    /// Signs every account out of one app.
+    /// Signs every account out of one app, of which the app has a token. The accounts of other apps of its family stay usable for it.
     func removeAll(clientID: String) throws(ADAuthenticationError) {
         guard let app = ClientID(clientID) else { throw .invalidArgument("clientId must not be blank") }
         do throws(TokenError) {
-            try signOut(username: nil, app, .app)
+            let credentials = try agent.listCredentialsAndWait(
+                ListCredentials(sharingGroup: group, withoutSecrets: true))
+            let held = Set(credentials.filter { $0.clientID == app }.map(\.account.identity))
+            try signOut(username: nil, app, .app) { held.contains($0.identity) }
             // Tokens without a user belong to no account, and are removed one by one.
             for entry in try entries() where entry.item.isEmptyUser() && ClientID(entry.item.clientId ?? "") == app {
                 try remove(entry)
@@ -65,11 +68,14 @@ struct CachedItems: Sendable {
     }
 
     /// Signs out each account with the name: several accounts may have one name.
-    private func signOut(username: String?, _ app: ClientID, _ extent: RemoveAccount.Extent) throws(TokenError) {
+    private func signOut(
+        username: String?, _ app: ClientID, _ extent: RemoveAccount.Extent,
+        where isIncluded: (AccountReference) -> Bool = { _ in true }
+    ) throws(TokenError) {
         let accounts = try agent.listAccountsAndWait(
             ListAccounts(
                 clientID: extent == .app ? app : nil, sharingGroup: group, username: username, onlySignedIn: false))
-        for account in accounts {
+        for account in accounts where isIncluded(account.reference) {
             _ = try agent.removeAccountAndWait(
                 RemoveAccount(
                     clientID: app, sharingGroup: group, account: account.reference, extent: extent,
@@ -125,5 +131,13 @@ struct CachedItems: Sendable {
             self.authority = authority.cacheAuthority(isTenantless: resource == nil)
             userID = item.userInformation?.userId
         }
+    }
+}
+
+extension AccountReference {
+    /// What the agent finds the account by.
+    fileprivate var identity: AccountReference {
+        homeAccountID == nil
+            ? AccountReference(username: username?.lowercased()) : AccountReference(homeAccountID: homeAccountID)
     }
 }

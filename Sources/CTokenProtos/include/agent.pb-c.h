@@ -1108,10 +1108,15 @@ struct  Sso__ImportCache
    */
   protobuf_c_boolean has_is_last;
   protobuf_c_boolean is_last;
+  /*
+   * absent: false
+   */
+  protobuf_c_boolean has_keeps_sign_outs;
+  protobuf_c_boolean keeps_sign_outs;
 };
 #define SSO__IMPORT_CACHE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&sso__import_cache__descriptor) \
-    , 0, SSO__CACHE_FORMAT__MSAL_JSON, 0, {0,NULL}, 0, 0, 0, {0,NULL}, 0, {0,NULL}, 0, 0 }
+    , 0, SSO__CACHE_FORMAT__MSAL_JSON, 0, {0,NULL}, 0, 0, 0, {0,NULL}, 0, {0,NULL}, 0, 0, 0, 0 }
 
 
 struct  Sso__SkippedEntry

@@ -98,7 +98,9 @@ struct ADALArchive {
         let named = try archive.text(userInformation?.members["userId"])
         entry.userID = user ?? named
         if let server = try archive.instance(members["additionalServer"]) {
-            entry.extendedExpiresOn = try archive.time(try self.named(server)["ext_expires_on"])
+            // The first name is that of ADAL 2.7, the second that of earlier versions.
+            let named = try self.named(server)
+            entry.extendedExpiresOn = try archive.time(named[Self.extendedExpiresOn] ?? named["ext_expires_on"])
         }
         entry.isManaged = try archive.text(members["applicationIdentifier"])?.trimmedNonEmpty != nil
         let hasTombstone = try archive.instance(members["tombstone"]) != nil
@@ -106,6 +108,8 @@ struct ADALArchive {
         return entry
     }
 
+    /// The name of an access token's extended time of expiry among the fields of its response, as ADAL 2.7 writes it.
+    static let extendedExpiresOn = "extended_expires_on"
     /// The format version of every ADAL 2.x, the newest.
     static let version = 1.0
     private static let itemClasses: Set = ["ADTokenCacheStoreItem", "ADTokenCacheItem", "MSIDLegacyTokenCacheItem"]

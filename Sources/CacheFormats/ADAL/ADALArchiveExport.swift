@@ -36,7 +36,7 @@ struct ADALArchiveExport {
     /// The dictionaries of the users that have been written.
     private var tokens: [(key: Int, value: Int)] = []
     /// The items of the user that is being written, by the names of their keychain items.
-    private var items: [String: (key: Key, item: ADALEntry)] = [:]
+    private var items: [String: (key: Key, account: AccountKey, item: ADALEntry)] = [:]
 
     init(_ partition: Partition, clouds: CloudDirectory, now: Int64) {
         self.partition = partition
@@ -71,7 +71,7 @@ struct ADALArchiveExport {
         items = [:]
         for account in accounts { add(partition[account], of: account) }
         guard !items.isEmpty else { return }
-        let pairs = items.sorted { $0.key < $1.key }.map(\.value).map { key, item in
+        let pairs = items.sorted { $0.key < $1.key }.map(\.value).map { key, _, item in
             (key: Self.add(key, to: &archive), value: Self.add(item, to: &archive))
         }
         tokens.append((key: archive.add(user), value: archive.add(dictionary: pairs, isMutable: true)))
@@ -97,6 +97,7 @@ struct ADALArchiveExport {
                 $0.accessToken = token.secret.reveal()
                 $0.tokenType = token.tokenType
                 $0.expiresOn = token.expiresOn
+                $0.extendedExpiresOn = token.extendedExpiresOn
                 $0.obtainedOn = token.cachedAt
                 $0.familyID = credentials.familyID(of: token.clientID)
             }
@@ -135,14 +136,24 @@ struct ADALArchiveExport {
     ) {
         let key = Key(authority: authority, resource: resource?.lowercased(), clientID: clientID.lowercased())
         let service = key.service
-        var item = items[service]?.item ?? ADALEntry()
+        var item = ADALEntry()
         item.authority = authority
         item.resource = resource
         item.clientID = clientID
         item.homeAccountID = account.homeAccountID
+        if let other = items[service] {
+            if other.account == account { item = other.item } else if !isAhead(account, of: other.account) { return }
+        }
         item.idToken = item.idToken ?? idToken
         body(&item)
-        items[service] = (key, item)
+        items[service] = (key, account, item)
+    }
+
+    /// Whether an account comes before another one with its username, of which ADAL knows one only: ADAL has no personal accounts, and of
+    /// a tenant's users with one name the one is meant who got a token last.
+    private func isAhead(_ account: AccountKey, of other: AccountKey) -> Bool {
+        guard account.isPersonal == other.isPersonal else { return other.isPersonal }
+        return partition[account].lastObtained > partition[other].lastObtained
     }
 
     private static func url(_ environment: String, _ realm: String) -> String { "https://\(environment)/\(realm)" }
@@ -172,7 +183,11 @@ struct ADALArchiveExport {
         members.append((name: "cachedAt", value: archive.add(moment: item.obtainedOn)))
         members.append((name: "userInformation", value: userInformation))
         members.append((name: "additionalClient", value: archive.add(dictionary: [], isMutable: true)))
-        members.append((name: "additionalServer", value: archive.add(dictionary: [], isMutable: false)))
+        let extended = item.extendedExpiresOn.map {
+            (key: archive.add(ADALArchive.extendedExpiresOn), value: archive.add(moment: $0))
+        }
+        let server = archive.add(dictionary: extended.map { [$0] } ?? [], isMutable: false)
+        members.append((name: "additionalServer", value: server))
         return archive.add("ADTokenCacheStoreItem", members)
     }
 

@@ -15,8 +15,6 @@ package final class ForeignFile: Sendable {
         self.parts = Mutex(parts)
     }
 
-    package convenience init(_ bytes: [UInt8]) { self.init([Secret(bytes: bytes)]) }
-
     /// Limits the time for reading. The file ends early when it has passed; the reader has to check the budget.
     func limit(to budget: ImportBudget) { self.budget.withLock { $0 = budget } }
 

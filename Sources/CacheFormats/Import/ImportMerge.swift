@@ -13,20 +13,18 @@ extension CredentialCache {
     /// Importing the same cache twice changes nothing. A token is replaced only by one that is not older, by the times in both
     /// caches.
     ///
-    /// - Parameter mayContinue: called before each entry; what it throws ends the comparison.
+    /// - Parameters:
+    ///   - keepsSignOuts: see `ImportCache.keepsSignOuts`.
+    ///   - mayContinue: called before each entry; what it throws ends the comparison.
     package func changes<Failure: Error>(
-        importing foreign: ForeignCache, in group: SharingGroup, mayContinue: () throws(Failure) -> Void
+        importing foreign: ForeignCache, in group: SharingGroup, keepsSignOuts: Bool = false,
+        mayContinue: () throws(Failure) -> Void
     ) throws(Failure) -> ImportPlan {
-        var merge = ImportMerge(foreign, into: self, group)
+        var merge = ImportMerge(foreign, into: self, group, keepsSignOuts: keepsSignOuts)
         try merge.mergeAccounts(mayContinue)
         try merge.mergeCredentials(mayContinue)
         merge.saveSignIns()
         return merge.plan
-    }
-
-    /// Plans an import as above, without a limit.
-    package func changes(importing foreign: ForeignCache, in group: SharingGroup) -> ImportPlan {
-        changes(importing: foreign, in: group) {}
     }
 }
 
@@ -44,18 +42,21 @@ private struct ImportMerge {
     private var accessTokens: Set<Int> = []
     private var idTokens: Set<Int> = []
     private var signIns = ImportedSignIns()
+    /// The sign-outs that the import does not undo.
+    private let signOuts: SignOuts?
     /// The accounts of stored records whose keys do not identify them.
     private var ambiguousKeys: [StoreKey: AccountKey] = [:]
     /// The contents of the opaque records. Their names do not identify them: an export may change a name.
     private var opaqueContents: Set<[ExactText]> = []
 
-    init(_ foreign: ForeignCache, into cache: CredentialCache, _ group: SharingGroup) {
+    init(_ foreign: ForeignCache, into cache: CredentialCache, _ group: SharingGroup, keepsSignOuts: Bool) {
         self.foreign = foreign
         self.cache = cache
         self.group = group
         skipped = foreign.skipped
         users = ImportedUsers(foreign)
         let partition = cache.partition(group)
+        signOuts = keepsSignOuts ? SignOuts(partition) : nil
         for account in partition.accountKeys where !account.hasUnambiguousKeys {
             for record in partition[account].records { ambiguousKeys[StoreKey(record)] = account }
         }
@@ -82,6 +83,7 @@ private struct ImportMerge {
             try mayContinue()
             let entry = foreign.entries[index]
             guard case .account(let account) = identified(entry) else { continue }
+            if signOuts?.include(account.account, entry.user, app: nil) == true { continue }
             merge(account, entry)
         }
     }
@@ -121,6 +123,12 @@ private struct ImportMerge {
             try mayContinue()
             let entry = foreign.entries[index]
             var record = identified(entry)
+            if let signOuts, let account = record.header.account,
+                signOuts.include(account, entry.user, app: record.app)
+            {
+                skip(record, "the app has signed out of the account")
+                continue
+            }
             if case .refreshToken(let token) = record {
                 guard chosen.contains(index) else {
                     skip(record, "the file has another for the same that is newer, or as new")
@@ -279,7 +287,46 @@ private struct ImportMerge {
     /// Records that the apps whose tokens were imported are signed in, also after a sign-out, and the authorities that lead to
     /// their tokens.
     mutating func saveSignIns() {
-        for metadata in signIns.metadata(in: partition, cache.clouds) { save(.accountMetadata(metadata)) }
+        for metadata in signIns.metadata(in: partition, cache.clouds) {
+            // A token of a family is imported for its other apps.
+            let hasSignedOut = signOuts?.include(metadata.account, nil, app: ClientID(metadata.clientID)) == true
+            if !hasSignedOut { save(.accountMetadata(metadata)) }
+        }
+    }
+}
+
+extension CacheRecord {
+    /// The app to which the record belongs; nil for an account, and for what a family of apps shares.
+    fileprivate var app: ClientID? {
+        switch self {
+        case .accessToken(let token): token.clientID
+        case .refreshToken(let token): token.familyID == nil ? token.clientID : nil
+        case .idToken(let token): token.clientID
+        case .accountMetadata(let metadata): ClientID(metadata.clientID)
+        default: nil
+        }
+    }
+}
+
+/// The accounts that had signed out before an import.
+private struct SignOuts {
+    private let partition: Partition
+
+    init(_ partition: Partition) { self.partition = partition }
+
+    /// Whether an app has signed out of an account, or the account was signed out everywhere.
+    ///
+    /// - Parameters:
+    ///   - user: the user in a tenant's directory whom the file names.
+    ///   - app: nil for a record that belongs to no app.
+    func include(_ account: AccountKey, _ user: ForeignCache.DirectoryUser?, app: ClientID?) -> Bool {
+        // After a sign-out everywhere, a username does not lead to the identifier any more.
+        let identified = account.name == nil ? nil : user.flatMap { HomeAccountID("\($0.objectID).\($0.tenantID)") }
+        return ([account] + (identified.map { [account.with($0)] } ?? [])).contains { account in
+            let held = partition[account]
+            if let app, held.metadata[app.key]?.signInState == .signedOut { return true }
+            return held.accounts.isEmpty && held.metadata.values.contains { $0.signInState == .signedOut }
+        }
     }
 }
 

@@ -194,6 +194,9 @@ extension ForeignCache {
         if fields.contains(where: { item.text($0) != nil }) || item[.ext]?.isObject == true {
             return "it answers only the request that it was issued for"
         }
+        if item.text(.applicationCacheIdentifier) != nil || item.text(.enrollmentID) != nil {
+            return "only the app that the device's management gave it to may use it"
+        }
         return nil
     }
 

@@ -70,6 +70,9 @@ enum UnifiedField: String {
     case requestedClaimsCamelCase = "requestedClaims"
     case requestedClaimsHash = "requestedClaimsHash"
     case ext
+    /// The app, and the enrolment of the device, for which the device's management had the token issued.
+    case applicationCacheIdentifier = "application_cache_identifier"
+    case enrollmentID = "enrollment_id"
 
     // Entries of the agent's own section.
     case kind

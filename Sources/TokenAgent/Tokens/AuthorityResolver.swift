@@ -233,7 +233,10 @@ final class AuthorityResolver {
 
 extension TokenParameters {
     /// The claims request with the client capabilities added as `access_token.xms_cc.values`; nil if there is neither.
+    ///
+    /// Claims that an app gives as a further parameter are a part of it: the form has one field for them.
     var mergedClaims: String? {
+        let claims = claims ?? extraParameters["claims"]
         guard !capabilities.isEmpty else { return claims }
         return ClaimsRequestJSON(claims ?? "").adding(capabilities: capabilities)
     }

@@ -42,7 +42,9 @@ final class TokenSaver {
         let account = memory.cache.account(of: tokens, from: issuance, parameters, at: authority)
         let result = try await commits.commit(changing: account, in: group) { () async throws(TokenError) in
             // What is saved depends on what the account has. If that cannot be read, the response is saved nevertheless.
-            let others = issuance.redeemedToken.map { memory.cache.accounts(withTokensOf: $0.account, in: group) } ?? []
+            let others =
+                issuance.redeemedToken.map { memory.cache.accounts(withTokensOf: $0.account, in: group) }
+                ?? memory.cache.namesakes(of: account, tokens, at: authority, in: group)
             try? await reader.read([account] + others.filter { $0 != account }, in: group)
             // Checked when it is this change's turn: an account that was removed meanwhile must not be saved again.
             if let used = issuance.redeemedToken, !memory.cache.stillHolds(used, in: group) {

@@ -177,13 +177,13 @@ final class CacheTransfers {
         try cancellation.check()
         // Copied as late as possible: while a copy of the cache is held, a change of the cache copies what it changes.
         let (count, cache) = (memory.changeCount, memory.cache)
-        let (store, group) = (store, request.sharingGroup)
+        let store = store
         let prepared = try await commits.reading { () async throws(TokenError) in
             try await reading.run { () throws(TokenError) in
-                try PreparedImport(foreign, against: cache, with: store, in: group, within: budget)
+                try PreparedImport(foreign, request, against: cache, with: store, within: budget)
             }
         }
-        return try await save(foreign, prepared, computedAt: count, isDryRun: request.isDryRun, cancellation)
+        return try await save(foreign, prepared, computedAt: count, request, cancellation)
     }
 
     /// Saves an import, within its time. No other commit is in progress, so that only removals and clouds that were learnt change the
@@ -191,7 +191,7 @@ final class CacheTransfers {
     ///
     /// - Parameter count: `CacheMemory.changeCount` when the import was computed.
     private func save(
-        _ foreign: ForeignCache, _ prepared: PreparedImport, computedAt count: Int, isDryRun: Bool,
+        _ foreign: ForeignCache, _ prepared: PreparedImport, computedAt count: Int, _ request: ImportCache,
         _ cancellation: TransferCancellation
     ) async throws(TokenError) -> ImportCache.Report {
         var (prepared, count) = (prepared, count)
@@ -202,18 +202,18 @@ final class CacheTransfers {
                 let budget = ImportBudget(savingTime, cancellation)
                 try budget.check()
                 if count != memory.changeCount {
-                    let (cache, group, store) = (memory.cache, prepared.group, self.store)
+                    let (cache, store) = (memory.cache, self.store)
                     count = memory.changeCount
                     prepared = try await commits.reading { () async throws(TokenError) in
                         try await saving.run { () throws(TokenError) in
-                            try PreparedImport(foreign, against: cache, with: store, in: group, within: budget)
+                            try PreparedImport(foreign, request, against: cache, with: store, within: budget)
                         }
                     }
                 }
                 // A redemption in progress brings a newer token, and has to be saved first.
                 tokenInUse = prepared.replaced.first { tokensInUse.isHeld($0) }
                 guard tokenInUse == nil else { return }
-                if !isDryRun { try await write(prepared, within: budget) }
+                if !request.isDryRun { try await write(prepared, within: budget) }
                 report = prepared.plan.report
             }
             if let report { return report }
@@ -268,13 +268,17 @@ struct PreparedImport: Sendable {
     ///
     /// - Throws: `timedOut` (-53006) if the time of `budget` has passed.
     init(
-        _ foreign: ForeignCache, against cache: CredentialCache, with store: any CommitTarget, in group: SharingGroup,
+        _ foreign: ForeignCache, _ request: ImportCache, against cache: CredentialCache, with store: any CommitTarget,
         within budget: ImportBudget
     ) throws(TokenError) {
+        let group = request.sharingGroup
         self.group = group
         // An import is compared with every token.
         let cache = try cache.readingTokens(in: group, from: store) { () throws(TokenError) in try budget.check() }
-        plan = try cache.changes(importing: foreign, in: group) { () throws(TokenError) in try budget.check() }
+        plan = try cache.changes(importing: foreign, in: group, keepsSignOuts: request.keepsSignOuts) {
+            () throws(TokenError) in
+            try budget.check()
+        }
         replaced = Set(cache.refreshTokens(replacedBy: plan.changes, in: group))
         settled = Set(
             plan.changes.compactMap { change in

@@ -125,33 +125,65 @@ extension CredentialCache {
     }
 }
 
-/// The first redemption of a refresh token of an account that was known by its username alone reports its identifier.
+/// The first redemption of a refresh token of an account that was known by its username alone reports its identifier. So does a sign-in of
+/// the user whom an import has named by the tenant's directory only.
 extension CredentialCache {
     /// Moves the records of the username to the identifier, so that apps find them by either.
     ///
     /// Refresh tokens that are being redeemed are not moved: their redemptions save newer ones, which must not be overwritten.
     func adoptedRecords(_ saving: Saving, in partition: Partition, leaving inUse: Set<Secret>) -> [CacheChange] {
-        guard let used = saving.issuance.redeemedToken, used.account.name != nil, saving.account.homeAccountID != nil
+        guard saving.account.homeAccountID != nil else { return [] }
+        let used = saving.issuance.redeemedToken
+        let named =
+            used.map { [$0.account] }
+            ?? namesakes(of: saving.account, saving.tokens, at: saving.requested, in: saving.parameters.sharingGroup)
+            // A redemption in progress changes its account, too.
+            .filter { !partition[$0].refreshTokens.values.contains { inUse.contains($0.secret) } }
+        return named.filter { $0.name != nil }.flatMap { adopted($0, used, saving, in: partition, leaving: inUse) }
+    }
+
+    /// The accounts that are known by a username only, and are the user of a sign-in: an import has named the user by the same object of
+    /// the same tenant's directory.
+    package func namesakes(
+        of account: AccountKey, _ tokens: IssuedTokens, at requested: Authority, in group: SharingGroup
+    ) -> [AccountKey] {
+        guard requested.kind == .entra, account.homeAccountID != nil, let claims = tokens.claims,
+            let user = claims.objectID, let tenant = claims.tenantID?.lowercased()
         else { return [] }
+        let partition = partition(group)
+        let environment = cacheEnvironment(of: requested)
+        let names = Set([claims.v1UserID, claims.v2Username?.lowercased()].compactMap(\.self)).sorted()
+        return names.flatMap { partition.accounts(named: $0, of: account.issuer) }.filter { account in
+            account.name != nil
+                && partition[account].accounts.values.contains {
+                    $0.realm == tenant && $0.localAccountID == user && clouds.sameCloud($0.environment, environment)
+                }
+        }
+    }
+
+    private func adopted(
+        _ account: AccountKey, _ used: RefreshTokenRecord?, _ saving: Saving, in partition: Partition,
+        leaving inUse: Set<Secret>
+    ) -> [CacheChange] {
         let credentials = partition[saving.account]
         let group = saving.parameters.sharingGroup
         var changes: [CacheChange] = []
         // What could not be read stays under the username.
-        for record in partition[used.account].records where !record.isUnread {
+        for record in partition[account].records where !record.isUnread {
             if let environment = record.header.environment, !clouds.sameCloud(environment, saving.environment) {
                 continue
             }
             let moved = record.assigned(to: saving.account)
             if case .refreshToken(let token) = record, !saving.replaces(token, used) {
                 // Which of two refresh tokens is the better one is unknown: both are kept.
-                if credentials.contains(moved) || token.secret != used.secret && inUse.contains(token.secret) {
+                if credentials.contains(moved) || token.secret != used?.secret && inUse.contains(token.secret) {
                     continue
                 }
                 changes.append(.save(moved))
             } else if !saving.replaces(record), !credentials.contains(moved) {
                 changes.append(.save(moved))
             }
-            changes.append(.remove(record.key(in: group), account: used.account))
+            changes.append(.remove(record.key(in: group), account: account))
         }
         return changes
     }
@@ -159,8 +191,8 @@ extension CredentialCache {
 
 extension Saving {
     /// Whether the response includes a newer refresh token for the same app or family.
-    fileprivate func replaces(_ token: RefreshTokenRecord, _ used: RefreshTokenRecord) -> Bool {
-        guard tokens.refreshToken != nil, token.secret == used.secret || token.restriction == nil else { return false }
+    fileprivate func replaces(_ token: RefreshTokenRecord, _ used: RefreshTokenRecord?) -> Bool {
+        guard tokens.refreshToken != nil, token.secret == used?.secret || token.restriction == nil else { return false }
         guard let family = token.familyID else { return token.clientID == parameters.clientID }
         return family == tokens.familyID
     }

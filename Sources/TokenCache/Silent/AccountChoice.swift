@@ -21,7 +21,7 @@ extension CredentialCache {
     }
 
     /// The account with a username, among those of the issuer, for which this app can get a token. Two people with one
-    /// username are ambiguous, unless the app can get a token for one of them only.
+    /// username are ambiguous, unless the app can get a token for one of them only, or ADAL can mean one of them only.
     ///
     /// ADAL looks for an access token before it looks for refresh tokens, and uses one that AD FS issued without naming
     /// a user for every username.
@@ -35,19 +35,43 @@ extension CredentialCache {
         var dependsOnTime = false
         if request.parameters.version == .v1 {
             let unnamed = accountKey(.name(""), at: authority, in: partition)
-            let holders = (accounts + [unnamed]).filter {
-                holdsItem($0, searched.records(of: $0), for: request, in: partition, now: now, &dependsOnTime)
-            }
+            let holders = meant(
+                (accounts + [unnamed]).filter {
+                    holdsItem($0, searched.records(of: $0), for: request, in: partition, now: now, &dependsOnTime)
+                }, by: request.parameters, &searched)
             if let holder = holders.first {
                 return Self.isAmbiguous(holders) ? .several : .one(holder, dependsOnTime: dependsOnTime)
             }
         }
-        let usable = accounts.filter {
-            isUsable($0, searched.records(of: $0), for: request.parameters, in: partition)
-        }
+        let usable = meant(
+            accounts.filter { isUsable($0, searched.records(of: $0), for: request.parameters, in: partition) },
+            by: request.parameters, &searched)
         if Self.isAmbiguous(usable) { return .several }
         guard let account = usable.first ?? accounts.first else { return .none }
         return .one(account, dependsOnTime: dependsOnTime)
+    }
+
+    /// Of accounts with one username, those that an app of ADAL can mean, which knows no identifiers.
+    ///
+    /// The v1 endpoint has no personal accounts, and a tenant's own user comes before a guest of it. Of several users of one tenant it is
+    /// the one who got a token last: a tenant has one user with a name at a time, so that the others are deleted users.
+    private func meant(
+        _ accounts: [AccountKey], by parameters: TokenParameters, _ searched: inout SearchedAccounts
+    ) -> [AccountKey] {
+        guard parameters.version == .v1, parameters.authority.kind == .entra, Self.isAmbiguous(accounts) else {
+            return accounts
+        }
+        let realm = parameters.authority.realm.lowercased()
+        var users = accounts.filter { $0.homeAccountID != nil }
+        for isMeant in [{ !$0.isPersonal }, { $0.homeAccountID?.tenantID == realm }] as [(AccountKey) -> Bool]
+        where users.contains(where: isMeant) {
+            users = users.filter(isMeant)
+        }
+        if Set(users.map { $0.homeAccountID?.tenantID }).count == 1 {
+            let times = users.map { (time: searched.records(of: $0).lastObtained, account: $0) }
+            users = times.max { ($0.time, $0.account.key) < ($1.time, $1.account.key) }.map { [$0.account] } ?? []
+        }
+        return accounts.filter { $0.homeAccountID == nil || users.contains($0) }
     }
 
     /// Whether there are several accounts with identifiers. One that is known by its username is one of them.

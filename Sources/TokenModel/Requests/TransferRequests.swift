@@ -24,11 +24,14 @@ public struct ImportCache: Sendable, Equatable {
     public var data: Secret
     /// Whether this is the last part.
     public var isLast: Bool
+    /// Whether entries are skipped of an account that their app has signed out of, or that was signed out everywhere: for a file that an
+    /// app keeps, and that may be older than the sign-out.
+    public var keepsSignOuts: Bool
 
     /// Creates the request.
     public init(
         format: CacheFormat, sharingGroup: SharingGroup = .standard, isDryRun: Bool = false, importID: String? = nil,
-        data: Secret, isLast: Bool
+        data: Secret, isLast: Bool, keepsSignOuts: Bool = false
     ) {
         self.format = format
         self.sharingGroup = sharingGroup
@@ -36,6 +39,7 @@ public struct ImportCache: Sendable, Equatable {
         self.importID = importID
         self.data = data
         self.isLast = isLast
+        self.keepsSignOuts = keepsSignOuts
     }
 
     /// The identifier and, after the last part, the report of the import.

@@ -12,7 +12,8 @@ extension ImportCache: WireRequest {
             isDryRun: fields.flag("is_dry_run", value?.isDryRun) ?? false,
             importID: try fields.text("import_id", value?.importID),
             data: try fields.data("data", value?.data) ?? Secret(""),
-            isLast: fields.flag("is_last", value?.isLast) ?? true)
+            isLast: fields.flag("is_last", value?.isLast) ?? true,
+            keepsSignOuts: fields.wish("keeps_sign_outs", value?.keepsSignOuts))
     }
 }
 

@@ -118,6 +118,16 @@ internal import Testing
         }
     }
 
+    @Test func mergesCapabilitiesIntoClaimsThatAreAQueryParameter() async throws {
+        try await AgentFixture.with { f in
+            let app = try f.msalApp { $0.clientApplicationCapabilities = ["cp1"] }
+            try await app.signIn(Self.alice) { $0.extraQueryParameters = ["claims": #"{"id_token":{"email":null}}"#] }
+            let merged = #"{"access_token":{"xms_cc":{"values":["cp1"]}},"id_token":{"email":null}}"#
+            #expect(f.authorized.map { $0.parameters["claims"] } == [merged])
+            #expect(f.exchanged.map { $0.parameters["claims"] } == [merged])
+        }
+    }
+
     // Mirrors: MSALAcquireTokenTests testAcquireTokenInteractive_whenDuplicateClaimsIsPassedInEQP_shouldReturnError
     @Test func refusesClaimsGivenTwice() async throws {
         try await AgentFixture.with { f in
