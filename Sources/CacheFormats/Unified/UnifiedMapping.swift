@@ -48,10 +48,11 @@ extension AccountRecord {
     var exported: UnifiedItem { UnifiedItem(self).merging(unknownFields: unknownFields) }
 
     /// Whether the record is exported as an entry of this realm and environment. A record that the agent made is equal under
-    /// every name of its cloud.
+    /// every name of its cloud. An entry whose realm cannot be part of an authority counts as one of the tenant.
     func isWritten(under realm: String, _ environment: String) -> Bool {
         let written = exported
-        guard (written.text(.realm)?.lowercased() ?? self.realm) == realm else { return false }
+        let writtenRealm = written.text(.realm).flatMap { TenantName($0.lowercased()) == nil ? nil : $0.lowercased() }
+        guard writtenRealm ?? self.realm == realm else { return false }
         return unknownFields == nil || written.text(.environment)?.lowercased() == environment
     }
 }
