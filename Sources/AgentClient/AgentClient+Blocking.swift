@@ -9,6 +9,8 @@ internal import TokenWire
 /// until the client's time-out. Use the async methods from async code.
 extension AgentClient {
     /// The blocking form of `listAccounts(_:)`.
+    ///
+    /// - Throws: as `listAccounts(_:)`.
     public func listAccountsAndWait(_ request: ListAccounts) throws(TokenError) -> [Account] {
         var accounts: [Account] = []
         try waitForPages(of: request) { accounts.append(page: $0.accounts) }
@@ -16,16 +18,22 @@ extension AgentClient {
     }
 
     /// The blocking form of `currentAccount(_:)`.
+    ///
+    /// - Throws: as `currentAccount(_:)`.
     public func currentAccountAndWait(_ request: GetCurrentAccount) throws(TokenError) -> GetCurrentAccount.Reply {
         return try wait(request)
     }
 
     /// The blocking form of `removeAccount(_:)`.
+    ///
+    /// - Throws: as `removeAccount(_:)`.
     public func removeAccountAndWait(_ request: RemoveAccount) throws(TokenError) -> RemoveAccount.Reply {
         return try wait(request)
     }
 
     /// The blocking form of `listCredentials(_:)`.
+    ///
+    /// - Throws: as `listCredentials(_:)`.
     public func listCredentialsAndWait(_ request: ListCredentials) throws(TokenError) -> [Credential] {
         var credentials: [Credential] = []
         try waitForPages(of: request) { credentials += $0.credentials }
@@ -33,6 +41,8 @@ extension AgentClient {
     }
 
     /// The blocking form of `removeCredential(_:)`.
+    ///
+    /// - Throws: as `removeCredential(_:)`.
     public func removeCredentialAndWait(_ request: RemoveCredential) throws(TokenError) -> RemoveCredential.Reply {
         return try wait(request)
     }

@@ -53,6 +53,8 @@ public struct AgentEvents: AsyncSequence, Sendable {
         }
 
         /// Waits for the next event; nil if the calling task is cancelled.
+        ///
+        /// - Throws: see `AgentClient.events(_:)`. There are no events after an error.
         public mutating func next() async throws(TokenError) -> AgentEvent? { try await next(isolation: nil) }
 
         /// Waits for the next event; nil if the calling task is cancelled.

@@ -21,9 +21,7 @@ extension AgentClient {
     /// Requests every page of a list, and calls `add` with each.
     ///
     /// - Throws: `malformedMessage` (-53001) if the list does not end.
-    func pages<Request: PagedRequest>(
-        of list: Request, _ add: (Request.Reply) -> Void
-    ) async throws(TokenError) {
+    func pages<Request: PagedRequest>(of list: Request, _ add: (Request.Reply) -> Void) async throws(TokenError) {
         var request = list
         for _ in 0..<Self.pageLimit {
             let page = try await call(request)
@@ -35,9 +33,7 @@ extension AgentClient {
     }
 
     /// The blocking form of `pages`.
-    func waitForPages<Request: PagedRequest>(
-        of list: Request, _ add: (Request.Reply) -> Void
-    ) throws(TokenError) {
+    func waitForPages<Request: PagedRequest>(of list: Request, _ add: (Request.Reply) -> Void) throws(TokenError) {
         var request = list
         for _ in 0..<Self.pageLimit {
             let page = try wait(request)

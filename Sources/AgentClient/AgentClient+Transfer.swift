@@ -12,9 +12,11 @@ extension AgentClient {
     ///   - format: the library's format.
     ///   - sharingGroup: the sharing group that gets the accounts.
     ///   - isDryRun: whether to report what would be imported, without importing it.
-    ///   - progress: called with the fraction that the agent has received, after each part but the last.
-    /// - Throws: `cacheBadFormat` (-51201) if `data` is not in this format; `frameTooLarge` (-53002) if it is too long;
-    ///   `storeUnavailable` (-53008).
+    ///   - progress: called in the calling task, in order, with the fraction from 0 to 1 that the agent has received, after each part but
+    ///     the last.
+    /// - Throws: `cacheBadFormat` (-51201) if `data` is not in this format; `frameTooLarge` (-53002) if it is too long; `timedOut` (-53006)
+    ///   if it is not read within two minutes or not saved within 30 seconds; `interactionInProgress` (-51710) if eight imports and exports
+    ///   are in progress; `storeUnavailable` (-53008).
     public func importCache(
         _ data: Secret, format: CacheFormat, sharingGroup: SharingGroup = .standard, isDryRun: Bool = false,
         progress: (@Sendable (Double) -> Void)? = nil
@@ -63,7 +65,14 @@ extension AgentClient {
         }
     }
 
-    /// The blocking form of `importCache(_:format:sharingGroup:isDryRun:progress:)`.
+    /// The blocking form of `importCache(_:format:sharingGroup:isDryRun:progress:)`. Blocks the calling thread until the agent has answered.
+    ///
+    /// - Parameters:
+    ///   - data: the cache as the library wrote it; at most 256 MiB.
+    ///   - format: the library's format.
+    ///   - sharingGroup: the sharing group that gets the accounts.
+    ///   - keepsSignOuts: whether entries are skipped of an account that their app has signed out of, or that was signed out everywhere.
+    /// - Throws: as that method.
     public func importCacheAndWait(
         _ data: Secret, format: CacheFormat, sharingGroup: SharingGroup = .standard, keepsSignOuts: Bool = false
     ) throws(TokenError) -> ImportCache.Report {
@@ -86,9 +95,9 @@ extension AgentClient {
     ///   - format: the format of the library that is to read it.
     ///   - sharingGroup: the sharing group whose accounts are exported.
     ///   - includesSecrets: must be true; confirms that the caller knows that the result holds refresh tokens.
-    ///   - progress: called with the fraction that has arrived.
+    ///   - progress: called in the calling task, in order, with the fraction from 0 to 1 that has arrived.
     /// - Throws: `invalidDeveloperParameter` (-51112) unless `includesSecrets`; `unsupportedFunctionality` (-51114) for
-    ///   `.adalJSON`.
+    ///   `.adalJSON`; `interactionInProgress` (-51710) if eight imports and exports are in progress; `storeUnavailable` (-53008).
     public func exportCache(
         _ format: CacheFormat, sharingGroup: SharingGroup = .standard, includesSecrets: Bool,
         progress: (@Sendable (Double) -> Void)? = nil
@@ -107,7 +116,7 @@ extension AgentClient {
     ///   - format: the format of the library that is to read it.
     ///   - sharingGroup: the sharing group whose accounts are exported.
     ///   - includesSecrets: must be true; confirms that the caller knows that the parts hold refresh tokens.
-    ///   - progress: called with the fraction that has arrived.
+    ///   - progress: called in the calling task, in order, with the fraction from 0 to 1 that has arrived.
     ///   - receive: called with each part, in order.
     /// - Throws: as `exportCache(_:sharingGroup:includesSecrets:progress:)` does, and what `receive` throws.
     public func exportCache(
@@ -123,7 +132,9 @@ extension AgentClient {
         }
     }
 
-    /// The blocking form of `exportCache(_:sharingGroup:includesSecrets:progress:)`.
+    /// The blocking form of `exportCache(_:sharingGroup:includesSecrets:progress:)`. Blocks the calling thread until the agent has answered.
+    ///
+    /// - Throws: as that method.
     public func exportCacheAndWait(
         _ format: CacheFormat, sharingGroup: SharingGroup = .standard, includesSecrets: Bool
     ) throws(TokenError) -> Secret {

@@ -8,8 +8,10 @@ internal import TokenWire
 /// Safe to use from any thread or task, with any number of concurrent calls, which share one connection and one thread.
 /// A call ends with its reply, with a `TokenError` of the agent, such as `requestDenied` (-53011, if the access policy or a limit refuses
 /// the request), or with `timedOut` (-53006), `cancelled` (-53007, if the calling task is cancelled), `agentUnavailable` (-53004, if no
-/// agent is running and none can be started), `peerNotAuthorized` (-53005, if another user's process listens) or `frameTooLarge`
-/// (-53002, if the request is too long). If the agent has restarted between two calls, the client reconnects. Calls may end in any order.
+/// agent is running and none can be started), `peerNotAuthorized` (-53005, if another user's process listens), `frameTooLarge` (-53002, if
+/// the request is too long) or `unsupportedProtocolVersion` (-53003, if the agent is of an earlier version than the request). Requests that
+/// need the cache fail with `storeUnavailable` (-53008) while the store is locked or cannot be read. If the agent has restarted between two
+/// calls, the client reconnects. Calls may end in any order.
 ///
 /// If no agent listens at the default path, and no service manager starts it, the client does, unless `SSO_AGENT_START` is `0`.
 ///
@@ -69,7 +71,7 @@ public final class AgentClient: Sendable {
         AgentClient(socketPath: socketPath, appName: appName, timeout: timeout, results: nil, restartsAgent: false)
     }
 
-    /// Whether the agent has replied to anything on a connection of this client, be it the greeting.
+    /// Whether the agent has replied to anything on a connection of this client; the reply to `hello` counts.
     var hasReachedAgent: Bool { connection.hasReceivedReply }
 
     /// Closes the connection. Calls in flight and later calls fail.
@@ -109,8 +111,9 @@ public final class AgentClient: Sendable {
     /// If the call ends before the agent has answered, the sign-in is cancelled when it has.
     ///
     /// - Throws: `invalidDeveloperParameter` (-51112) or `authorityValidation` (-51600) if the authority cannot be used,
-    ///   `interactionInProgress` (-51710) if the agent has too many sign-ins in progress, or the error of the identity
-    ///   provider.
+    ///   `unsupportedFunctionality` (-51114) if it cannot be validated, `authorizationFailed` (-51440) if the agent cannot listen for the
+    ///   redirect, `sessionCanceled` (-51701) if the connection has closed, `interactionInProgress` (-51710) if the agent has too many
+    ///   sign-ins in progress, or the error of the identity provider.
     public func beginInteractive(_ request: BeginInteractive) async throws(TokenError) -> BeginInteractive.Reply {
         return try await begin(request) { $0.sessionID }
     }
@@ -119,7 +122,8 @@ public final class AgentClient: Sendable {
     ///
     /// - Throws: `mismatchedAccount` (-51117), `accessDenied` (-51416), `invalidState` (-51420), `authorizationFailed`
     ///   (-51440), `sessionCanceled` (-51701), `interactionInProgress` (-51710) if another call waits for this sign-in,
-    ///   `timedOut` (-53006) if no response arrived in time, or the error of the token endpoint.
+    ///   `timedOut` (-53006) if no response arrived in time, `serverInvalidResponse` (-51401) if the response or its ID token is not for
+    ///   this sign-in, `storeUnavailable` (-53008) if the tokens cannot be saved, or the error of the token endpoint.
     public func completeInteractive(
         _ request: CompleteInteractive, limit: Duration = .seconds(900)
     ) async throws(TokenError) -> TokenResult {
@@ -130,7 +134,7 @@ public final class AgentClient: Sendable {
     ///
     /// If the call ends before the agent has answered, the sign-in is cancelled when it has.
     ///
-    /// - Throws: as `beginInteractive(_:)`.
+    /// - Throws: as `beginInteractive(_:)`, and `unsupportedFunctionality` (-51114) if the authority has no device code endpoint.
     public func beginDeviceCode(_ request: BeginDeviceCode) async throws(TokenError) -> BeginDeviceCode.Reply {
         return try await begin(request) { $0.sessionID }
     }
@@ -149,7 +153,9 @@ public final class AgentClient: Sendable {
     /// Waits, at most `limit`, for the end of a sign-in on another device, and returns its token.
     ///
     /// - Throws: `mismatchedAccount` (-51117), `accessDenied` (-51416), `sessionCanceled` (-51701), `interactionInProgress` (-51710) if
-    ///   another call waits for this sign-in, `timedOut` (-53006) if the code has expired, or the error of the token endpoint.
+    ///   another call waits for this sign-in, `timedOut` (-53006) if the code has expired, `serverInvalidResponse` (-51401) if the response
+    ///   or its ID token is not for this sign-in, `storeUnavailable` (-53008) if the tokens cannot be saved, or the error of the token
+    ///   endpoint.
     public func completeDeviceCode(
         _ request: CompleteDeviceCode, limit: Duration = .seconds(1800)
     ) async throws(TokenError) -> TokenResult {
@@ -157,11 +163,15 @@ public final class AgentClient: Sendable {
     }
 
     /// Cancels a sign-in; succeeds also if there is none of that name.
+    ///
+    /// - Throws: as every call; see `AgentClient`.
     public func cancelInteraction(_ request: CancelInteraction) async throws(TokenError) {
         _ = try await call(request)
     }
 
     /// Lists every account that matches, in a stable order; empty if none does. Requests as many pages as there are.
+    ///
+    /// - Throws: as every call; see `AgentClient`.
     public func listAccounts(_ request: ListAccounts) async throws(TokenError) -> [Account] {
         var accounts: [Account] = []
         try await pages(of: request) { accounts.append(page: $0.accounts) }
@@ -180,11 +190,14 @@ public final class AgentClient: Sendable {
     /// Reports the agent's version, paths, number of accounts and the state of its store.
     ///
     /// - Parameter includesMetrics: whether to report the agent's measurements too.
+    /// - Throws: as every call; see `AgentClient`.
     public func status(includesMetrics: Bool = false) async throws(TokenError) -> AgentStatus {
         return try await call(GetStatus(includesMetrics: includesMetrics))
     }
 
     /// Has the agent check its environment, and reports each check.
+    ///
+    /// - Throws: `requestDenied` (-53011) if this process waits for eight diagnoses already.
     public func diagnose(_ request: Diagnose = Diagnose()) async throws(TokenError) -> Diagnose.Reply {
         return try await call(request)
     }
@@ -198,6 +211,8 @@ public final class AgentClient: Sendable {
     }
 
     /// Reports what the agent supports.
+    ///
+    /// - Throws: as every call; see `AgentClient`.
     public func hello(_ request: Hello) async throws(TokenError) -> Hello.Reply {
         return try await call(request)
     }
@@ -263,6 +278,8 @@ extension ReplyFrame {
 extension AgentClient {
     /// Lists every credential of a sharing group, in a stable order. Refresh tokens come without their secret. Requests
     /// as many pages as there are.
+    ///
+    /// - Throws: as every call; see `AgentClient`.
     public func listCredentials(_ request: ListCredentials) async throws(TokenError) -> [Credential] {
         var credentials: [Credential] = []
         try await pages(of: request) { credentials += $0.credentials }
@@ -272,9 +289,7 @@ extension AgentClient {
     /// Removes one credential.
     ///
     /// - Throws: `storeUnavailable` (-53008) if the removal could not be written to disk, or the store is not open.
-    public func removeCredential(
-        _ request: RemoveCredential
-    ) async throws(TokenError) -> RemoveCredential.Reply {
+    public func removeCredential(_ request: RemoveCredential) async throws(TokenError) -> RemoveCredential.Reply {
         return try await call(request)
     }
 
@@ -296,6 +311,8 @@ extension AgentClient {
 /// Requests about the key of the agent's store.
 extension AgentClient {
     /// Reports where the key of the agent's store comes from, and whether the store is open.
+    ///
+    /// - Throws: as every call; see `AgentClient`.
     public func keyStatus() async throws(TokenError) -> KeyStatus {
         return try await call(GetKey())
     }

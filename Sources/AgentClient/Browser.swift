@@ -23,9 +23,7 @@ package struct Browser {
     ///   argument is a message. Not called if the app itself collects the status of all its child processes.
     /// - Throws: `authorizationFailed` (-51440) if the URL is not that of a web page, or no command can be started.
     @discardableResult
-    package func open(
-        _ url: String, onFailure: @escaping @Sendable (String) -> Void
-    ) throws(TokenError) -> String {
+    package func open(_ url: String, onFailure: @escaping @Sendable (String) -> Void) throws(TokenError) -> String {
         // A program might take anything else for an option, or for a file.
         guard ["https://", "http://"].contains(where: url.hasPrefix) else {
             throw TokenError(.authorizationFailed, "the address of the sign-in is not that of a web page")

@@ -202,9 +202,7 @@ package struct Configuration: Sendable, Equatable {
     }
 
     /// Sets the value of a key.
-    private mutating func set(
-        _ entry: TOMLDocument.Entry, in table: TableName, from file: String
-    ) throws(TOMLError) {
+    private mutating func set(_ entry: TOMLDocument.Entry, in table: TableName, from file: String) throws(TOMLError) {
         switch (table, entry.key) {
         case (.network, "ca_file"): caFile = Located(value: try entry.text, file: file, line: entry.line)
         case (.network, "proxy"): proxy = Located(value: try Self.proxy(entry), file: file, line: entry.line)

@@ -76,9 +76,6 @@ struct TOMLDocument: Sendable, Equatable {
     /// The elements of arrays of tables, in the order of the file.
     private(set) var elements: [Element] = []
 
-    /// The entries of tables, and those above the first one, in the order of the file. No two have the same table and key.
-    var entries: [Entry] { entriesOfNoTable + tables.flatMap(\.entries) }
-
     init(decoding bytes: some Sequence<UInt8>) throws(TOMLError) {
         var bytes = Array(bytes)
         // Some editors write a byte order mark.

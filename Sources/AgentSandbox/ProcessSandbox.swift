@@ -33,9 +33,7 @@ package struct ProcessSandbox: Sendable, Equatable {
     ///   - home: the user's home folder, which is never readable as a whole.
     ///   - usesProxy: whether requests go through a proxy, which may ask for a Kerberos ticket.
     ///   - environment: the variables that name further files of the libraries in use.
-    package init(
-        folders: [String], files: [String], home: String, usesProxy: Bool, environment: [String: String]
-    ) {
+    package init(folders: [String], files: [String], home: String, usesProxy: Bool, environment: [String: String]) {
         var rules = Self.systemFolders.map { Rule(path: $0, access: .read) }
         rules.append(Rule(path: "/dev/null", access: [.read, .write]))
         rules += folders.map { Rule(path: $0, access: [.read, .write, .create]) }

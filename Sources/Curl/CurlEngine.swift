@@ -36,9 +36,7 @@ package final class CurlEngine: Sendable {
     ///   - connections: the largest number of connections in all; 0 is no limit.
     ///   - emulatesOldLibrary: whether to behave as with a libcurl older than 7.80, which does not report when a request is
     ///     sent; for tests.
-    package init(
-        idle: Duration, connectionsPerHost: Int = 8, connections: Int = 0, emulatesOldLibrary: Bool = false
-    ) {
+    package init(idle: Duration, connectionsPerHost: Int = 8, connections: Int = 0, emulatesOldLibrary: Bool = false) {
         self.idle = idle
         self.connectionsPerHost = connectionsPerHost
         self.connections = connections

@@ -37,9 +37,7 @@ extension FileDescriptor {
         return file
     }
 
-    static func attempt<Value: ~Copyable>(
-        _ body: () throws(SystemError) -> Value
-    ) throws(TrustedFileError) -> Value {
+    static func attempt<Value: ~Copyable>(_ body: () throws(SystemError) -> Value) throws(TrustedFileError) -> Value {
         do throws(SystemError) { return try body() } catch { throw TrustedFileError(error) }
     }
 }

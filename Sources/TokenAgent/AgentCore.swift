@@ -26,7 +26,7 @@ struct AgentCore {
     let tokensInUse: KeyedLock<Secret>
     let notes: RedemptionNotes
     let log: StoreLog
-    let store: any CommitTarget
+    let store: any RecordStore
     let commits: CommitQueue
     let reader: TokenReader
     let authorities: AuthorityResolver
@@ -35,7 +35,7 @@ struct AgentCore {
     let saver: TokenSaver
 
     init(
-        loop: any EventLoop, timers: Timers, target: any CommitTarget, service: any TokenService,
+        loop: any EventLoop, timers: Timers, store: any RecordStore, service: any TokenService,
         metrics: AgentMetrics = AgentMetrics(), now: @escaping @Sendable () -> Int64, logger: Logger
     ) {
         let service = MeteredTokenService(service: service, metrics: metrics)
@@ -51,10 +51,10 @@ struct AgentCore {
         memory = CacheMemory(answers, events, on: loop)
         tokensInUse = KeyedLock()
         notes = RedemptionNotes(memory: memory, tokensInUse: tokensInUse)
-        store = target
-        log = StoreLog(target: target, logger: logger)
-        commits = CommitQueue(memory: memory, notes: notes, target: target, tasks: tasks, log: log)
-        reader = TokenReader(memory: memory, commits: commits, tokensInUse: tokensInUse, store: target)
+        self.store = store
+        log = StoreLog(store: store, logger: logger)
+        commits = CommitQueue(memory: memory, notes: notes, store: store, tasks: tasks, log: log)
+        reader = TokenReader(memory: memory, commits: commits, tokensInUse: tokensInUse, store: store)
         authorities = AuthorityResolver(
             memory: memory, answers: answers, commits: commits, service: service, tasks: tasks, now: now)
         throttle = ThrottleTable()

@@ -75,9 +75,7 @@ package final class AgentServer: Sendable {
         return lock
     }
 
-    private static func start(
-        _ options: AgentOptions, _ passphrase: Secret?
-    ) async throws(TokenError) -> AgentServer {
+    private static func start(_ options: AgentOptions, _ passphrase: Secret?) async throws(TokenError) -> AgentServer {
         _ = try SocketFolder(ofSocket: options.socketPath)
         let lock = LockHolder(try await lock(options))
         let metrics = AgentMetrics()

@@ -24,7 +24,7 @@ actor CacheOwner {
     private let signIns: SignInSessions
     private let transfers: CacheTransfers
     private let lifecycle: StoreLifecycle
-    private let diagnosis: Diagnosis
+    private let diagnosis: AgentHealth
     private let audit: AuditTrail?
     /// The access policy in effect.
     private(set) var policy: PeerPolicy
@@ -42,7 +42,7 @@ actor CacheOwner {
         configuration = ConfigurationReload(options)
         self.endpoint = endpoint
         let core = AgentCore(
-            loop: loop, timers: options.timers, target: store, service: endpoint,
+            loop: loop, timers: options.timers, store: store, service: endpoint,
             metrics: metrics, now: options.now, logger: options.logger)
         let lifecycle = StoreLifecycle(core, store: store, timers: options.timers, logger: options.logger)
         redeemer = RefreshTokenRedeemer(core)
@@ -51,7 +51,7 @@ actor CacheOwner {
             core, userID: options.policy.userID, browserTimeout: options.httpTiming.browser)
         transfers = CacheTransfers(core, options)
         sockets = PublishedSockets(core, userID: options.policy.userID)
-        diagnosis = Diagnosis(core, lifecycle: lifecycle, sockets: sockets, options: options)
+        diagnosis = AgentHealth(core, lifecycle: lifecycle, sockets: sockets, options: options)
         self.core = core
         self.lifecycle = lifecycle
     }
@@ -95,9 +95,7 @@ actor CacheOwner {
         return later { owner async throws(TokenError) in try await owner.redeemer.redeem(request) }
     }
 
-    func beginInteractive(
-        _ request: BeginInteractive, from session: SessionID
-    ) -> Answer<BeginInteractive.Reply> {
+    func beginInteractive(_ request: BeginInteractive, from session: SessionID) -> Answer<BeginInteractive.Reply> {
         beginSignIn(request.parameters, from: session) { owner, id async throws(TokenError) in
             try await owner.signIns.begin(request, as: id)
         }

@@ -114,9 +114,7 @@ package struct CredentialCache: Sendable, Equatable {
     }
 
     /// The metadata of an app; another library may have saved it under another name of the cloud.
-    func appMetadata(
-        of clientID: ClientID, at environment: String, in partition: Partition
-    ) -> AppMetadataRecord? {
+    func appMetadata(of clientID: ClientID, at environment: String, in partition: Partition) -> AppMetadataRecord? {
         if let app = partition.apps[AppMetadataRecord.key(clientID.key, at: environment)] { return app }
         return clouds.cacheAliases(of: environment).lazy
             .compactMap { partition.apps[AppMetadataRecord.key(clientID.key, at: $0)] }.first

@@ -290,8 +290,8 @@ struct CredentialPlace: Sendable, Equatable {
     var kind: RecordKind
     var key: String
 
-    /// The identifier under which the credential is listed: its key, or the hash of a key with which a text in a message would be too
-    /// long, be it the identifier or a `CredentialListPosition`.
+    /// The identifier under which the credential is listed: its key, or the hash of a key with which a text in a message, the
+    /// identifier or a `CredentialListPosition`, would be too long.
     var id: String { fitsIntoMessages ? key : "sha256:\(Fingerprint.of(key))" }
 
     private var fitsIntoMessages: Bool {

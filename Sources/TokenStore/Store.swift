@@ -5,7 +5,7 @@ package import TokenModel
 
 /// The records of the cache on disk: what `commit` has returned for is durable.
 ///
-/// Safe to use from any thread. Only the store's own queue waits for the disk, and a caller of the blocking `load()`.
+/// Safe to use from any thread. Only the store's own queue waits for the disk, and a caller of `readRecords(with:)`.
 package final class Store: Sendable {
     /// The directory of the store.
     package let directory: String
@@ -21,12 +21,12 @@ package final class Store: Sendable {
 
     /// The commits that have not begun, and whether the queue has been told to write them.
     private struct Waiting {
-        var commits: [Commit] = []
+        var commits: [WaitingCommit] = []
         var isDue = false
         var isScheduled = false
     }
 
-    private struct Commit: Sendable {
+    private struct WaitingCommit: Sendable {
         var changes: [StoreChange]
         var done: CheckedContinuation<Result<Void, TokenError>, Never>
     }
@@ -160,12 +160,10 @@ package final class Store: Sendable {
     /// - Parameter window: how long to wait for further commits, which share the flush. A call that does not wait ends the wait of
     ///   earlier ones, and so does any other operation.
     /// - Throws: `storeUnavailable` (-53008), with what to do; `cacheBadFormat` (-51201) if the file is damaged.
-    package func commit(
-        _ changes: [StoreChange], gatheringFor window: Duration = .zero
-    ) async throws(TokenError) {
+    package func commit(_ changes: [StoreChange], gatheringFor window: Duration = .zero) async throws(TokenError) {
         let result = await withCheckedContinuation { done in
             let isFirstToGather = waiting.withLock { waiting in
-                waiting.commits.append(Commit(changes: changes, done: done))
+                waiting.commits.append(WaitingCommit(changes: changes, done: done))
                 guard window > .zero, !waiting.isDue, !waiting.isScheduled else { return false }
                 waiting.isScheduled = true
                 return true
@@ -242,7 +240,7 @@ package final class Store: Sendable {
         }
     }
 
-    private func write(_ commits: [Commit], isRetry: Bool = false) -> Result<Void, TokenError> {
+    private func write(_ commits: [WaitingCommit], isRetry: Bool = false) -> Result<Void, TokenError> {
         observing(isRetry ? 0 : commits.count) {
             withEngine { engine throws(TokenError) in
                 try engine.apply(commits.lazy.flatMap(\.changes))

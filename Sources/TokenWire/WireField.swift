@@ -84,9 +84,7 @@ struct WireField {
     ///
     /// - Returns: the address of the first byte; nil if there are none.
     @discardableResult
-    private func check(
-        _ bytes: UnsafeBufferPointer<UInt8>, limit: Int
-    ) throws(TokenError) -> UnsafePointer<UInt8>? {
+    private func check(_ bytes: UnsafeBufferPointer<UInt8>, limit: Int) throws(TokenError) -> UnsafePointer<UInt8>? {
         try checkLength(bytes.count, limit: limit)
         guard let start = bytes.baseAddress, !bytes.isEmpty else { return nil }
         guard memchr(start, 0, bytes.count) == nil else {

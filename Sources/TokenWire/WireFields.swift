@@ -159,9 +159,7 @@ package struct WireFields {
         return values
     }
 
-    mutating func messages<Value: WireMessage>(
-        _ name: StaticString, _ values: [Value]?
-    ) throws(TokenError) -> [Value] {
+    mutating func messages<Value: WireMessage>(_ name: StaticString, _ values: [Value]?) throws(TokenError) -> [Value] {
         let field = field(name, PROTOBUF_C_TYPE_MESSAGE)
         guard let arena else {
             var values: [Value] = []

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Logging
+internal import TokenModel
 internal import TokenStore
 
 extension SSOAgent {
@@ -48,7 +49,7 @@ extension SSOAgent {
             guard let number = Int32(value) else { return false }
             passphraseDescriptor = number
         case "--require-key-source":
-            guard let source = try? Self.source(value) else { return false }
+            guard let source = KeySource(name: value) else { return false }
             requiredSource = source
         case "--log-level":
             guard let level = try? Self.level(value) else { return false }

@@ -86,7 +86,7 @@ struct SSOAgent: ParsableCommand {
         name: .customLong("require-key-source"),
         help: "Open a store only if its key comes from here: file, credential, secret-service or passphrase.",
         completion: .list(KeySource.allCases.map(\.name)),
-        transform: Self.source)
+        transform: KeySource.named)
     var requiredSource: KeySource?
 
     @Flag(
@@ -350,11 +350,6 @@ struct SSOAgent: ParsableCommand {
     @Sendable static func level(_ name: String) throws -> Logger.Level {
         guard let level = Logger.Level(rawValue: name) else { throw ValidationError("“\(name)” is not a log level") }
         return level
-    }
-
-    @Sendable static func source(_ name: String) throws -> KeySource {
-        guard let source = KeySource(name: name) else { throw ValidationError("“\(name)” is not a source of keys") }
-        return source
     }
 
     private static func absolute(_ path: String) -> String {

@@ -75,3 +75,8 @@ enum TOMLProperties {
         (1...lines).contains(error.line) && !error.reason.isEmpty ? nil : "\(error) in \(lines) lines"
     }
 }
+
+extension TOMLDocument {
+    /// The entries of tables, and those above the first one, in the order of the file. No two have the same table and key.
+    var entries: [Entry] { entriesOfNoTable + tables.flatMap(\.entries) }
+}

@@ -98,3 +98,7 @@ extension CredentialCache {
 extension ForeignFile {
     convenience init(_ bytes: [UInt8]) { self.init([Secret(bytes: bytes)]) }
 }
+
+extension LocalTimeZone {
+    static let gmt = LocalTimeZone(secondsFromGMT: 0)
+}

@@ -60,9 +60,7 @@ public final class ADTokenCache: NSObject, @unchecked Sendable {
     /// Returns false, with the error `ERROR_CACHE_BAD_FORMAT` (302), if `data` is not such an archive, or of a later
     /// version than `CURRENT_WRAPPER_CACHE_VERSION`; the cache is then unchanged.
     @discardableResult
-    public func deserialize(
-        _ data: Data?, error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?
-    ) -> Bool {
+    public func deserialize(_ data: Data?, error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?) -> Bool {
         guard let data else { return true }
         let done: Void? = ADAuthenticationError.report(error) { () throws(ADAuthenticationError) in
             do throws(TokenError) {

@@ -71,9 +71,7 @@ public final class ADTokenCacheItem: NSObject, NSCopying, NSSecureCoding {
     ///
     /// Returns nil, with the error `ERROR_DEVELOPER_INVALID_ARGUMENT` (100), if the authority is not valid or there is
     /// no client ID.
-    public func extractKey(
-        _ error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?
-    ) -> ADTokenCacheKey? {
+    public func extractKey(_ error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?) -> ADTokenCacheKey? {
         let key = ADTokenCacheKey(authority: authority, resource: resource, clientID: clientId)
         if key == nil { error?.pointee = .invalidArgument("an item needs an authority and a client ID to have a key") }
         return key

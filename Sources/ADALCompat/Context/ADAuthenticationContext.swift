@@ -81,9 +81,7 @@ open class ADAuthenticationContext: NSObject {
     ///
     /// Returns nil, with the error `ERROR_DEVELOPER_INVALID_ARGUMENT` (100), unless `authority` is
     /// `https://<host>/<tenant>`.
-    public convenience init?(
-        authority: String, error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?
-    ) {
+    public convenience init?(authority: String, error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?) {
         self.init(authority: authority, validateAuthority: true, error: error)
     }
 

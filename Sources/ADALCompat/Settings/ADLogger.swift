@@ -137,9 +137,7 @@ struct ADLog: Sendable {
     }
 
     /// - Parameter text: computed only if the line is logged.
-    private func write(
-        _ level: ADAL_LOG_LEVEL, isPii: Bool = false, _ text: @autoclosure () -> String, code: Int = 0
-    ) {
+    private func write(_ level: ADAL_LOG_LEVEL, isPii: Bool = false, _ text: @autoclosure () -> String, code: Int = 0) {
         let settings = ADLogger.state.withLock {
             level.rawValue <= $0.level.rawValue && (!isPii || $0.isPiiEnabled) ? $0 : nil
         }

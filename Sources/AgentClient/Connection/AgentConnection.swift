@@ -31,9 +31,7 @@ final class AgentConnection: Sendable {
     /// - Parameters:
     ///   - restartsAgent: whether an agent that has stopped after its first reply is started again.
     ///   - starter: nil starts the user's agent.
-    init(
-        path: String, appName: String, results: KeptResults?, restartsAgent: Bool = true, starter: Starter? = nil
-    ) {
+    init(path: String, appName: String, results: KeptResults?, restartsAgent: Bool = true, starter: Starter? = nil) {
         self.path = path
         self.appName = appName
         self.results = results
@@ -128,7 +126,7 @@ final class AgentConnection: Sendable {
         }
     }
 
-    /// Whether the agent has replied to anything, be it the greeting.
+    /// Whether the agent has replied to anything; the reply to `hello` counts.
     var hasReceivedReply: Bool { state.withLock(\.hasReceivedReply) }
 
     /// Returns a number for a request.

@@ -97,9 +97,7 @@ struct UnifiedExport {
         }
     }
 
-    private mutating func write(
-        _ name: String, _ entry: JSONTree, in section: UnifiedSection, _ bytes: inout [UInt8]
-    ) {
+    private mutating func write(_ name: String, _ entry: JSONTree, in section: UnifiedSection, _ bytes: inout [UInt8]) {
         var body: [UInt8] = []
         entry.write(to: &body)
         guard let name = names.free(for: name, body) else { return }

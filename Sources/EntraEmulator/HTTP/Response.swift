@@ -23,9 +23,7 @@ struct Response: Sendable {
             status: status, headers: headers)
     }
 
-    static func text(
-        _ body: String, type: String, status: HTTPResponseStatus, headers: HTTPHeaders = [:]
-    ) -> Response {
+    static func text(_ body: String, type: String, status: HTTPResponseStatus, headers: HTTPHeaders = [:]) -> Response {
         var headers = headers
         headers.replaceOrAdd(name: "Content-Type", value: type)
         headers.replaceOrAdd(name: "Cache-Control", value: "no-store, no-cache")

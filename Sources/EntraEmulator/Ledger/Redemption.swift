@@ -12,9 +12,7 @@ struct Redemption: Sendable {
     var settings: EmulatorSettings
     var now: Date
 
-    init(
-        _ request: EmulatorRequest, settings: EmulatorSettings, directory: Directory, now: Date
-    ) throws(OAuthFailure) {
+    init(_ request: EmulatorRequest, settings: EmulatorSettings, directory: Directory, now: Date) throws(OAuthFailure) {
         clientID = try request.parameters.required("client_id")
         authority = request.authority
         version = request.address.version

@@ -43,9 +43,7 @@ struct AuthorizeRoute: Sendable {
         return .unregisteredRedirectURI(redirectURI, clientID: clientID)
     }
 
-    private func outcome(
-        of request: EmulatorRequest, redirectURI: String
-    ) throws(OAuthFailure) -> Outcome {
+    private func outcome(of request: EmulatorRequest, redirectURI: String) throws(OAuthFailure) -> Outcome {
         guard request.parameters.words("response_type").contains("code") else { throw .unsupportedResponseType }
         let clientID = try request.parameters.required("client_id")
         let expiresOn = state.now + 600

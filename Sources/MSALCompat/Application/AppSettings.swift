@@ -94,9 +94,7 @@ extension AppSettings {
     /// Creates a removal request.
     ///
     /// - Throws: -50000 with -42000 if the account has neither identifier nor username.
-    func removal(
-        of account: MSALAccount, extent: RemoveAccount.Extent = .app
-    ) throws(NSError) -> RemoveAccount {
+    func removal(of account: MSALAccount, extent: RemoveAccount.Extent = .app) throws(NSError) -> RemoveAccount {
         guard !account.reference.isEmpty || extent == .everything else {
             throw MSALError.error(.internalErrorInvalidParameter, "the account has neither an identifier nor a name")
         }

@@ -87,9 +87,7 @@ extension MSALError {
         error(.wrapped(code), for: TokenError(.invalidDeveloperParameter, message), nil)
     }
 
-    private static func error(
-        _ mapping: MSALErrorMapping, for error: TokenError, _ kind: Authority.Kind?
-    ) -> NSError {
+    private static func error(_ mapping: MSALErrorMapping, for error: TokenError, _ kind: Authority.Kind?) -> NSError {
         var userInfo = error.msalUserInfo(kind)
         switch mapping {
         case .own(let code):
@@ -108,9 +106,7 @@ extension TokenError {
     /// The details of the error under the keys of MSAL; a key is missing if its value is not known.
     ///
     /// - Parameter now: the present time, in seconds since 1970.
-    func msalUserInfo(
-        _ kind: Authority.Kind?, now: Int64 = Int64(Date.now.timeIntervalSince1970)
-    ) -> [String: Any] {
+    func msalUserInfo(_ kind: Authority.Kind?, now: Int64 = Int64(Date.now.timeIntervalSince1970)) -> [String: Any] {
         let description = details.errorDescription ?? message
         var info: [String: Any] = [MSALErrorDescriptionKey: description, NSLocalizedDescriptionKey: description]
         info[MSALOAuthErrorKey] = details.oauthError

@@ -135,9 +135,7 @@ extension MSALClaimsRequest {
     /// - Throws: `NSCocoaErrorDomain` 3840 if `text` is not JSON; -50000 with -42000 for an array, a target other than `id_token`
     ///   and `access_token`, a target that is not an object, and a claim that is neither null nor an object with `essential` (a
     ///   number or Boolean), `value` (any value) or `values` (an array).
-    static func parse(
-        _ text: String
-    ) throws(NSError) -> [MSALClaimsRequestTarget: [MSALIndividualClaimRequest]] {
+    static func parse(_ text: String) throws(NSError) -> [MSALClaimsRequestTarget: [MSALIndividualClaimRequest]] {
         guard let json = try value(of: text) as? [String: Any] else {
             throw refusal("the claims request is not a JSON object")
         }

@@ -9,8 +9,8 @@ internal import TokenModel
 /// compares. Without subscribers neither does anything, and a cache hit is no change. Used on the actor of `CacheOwner`
 /// only.
 final class EventFeeds {
-    /// Changes that are visible and not committed: a removal. No event about their accounts is sent until `release`.
-    struct Held {
+    /// The accounts that changes affect, as `prepare` has noted them. If they are held, no event about them is sent until `release`.
+    struct PreparedChanges {
         fileprivate let accounts: AffectedAccounts
         fileprivate let group: SharingGroup
     }
@@ -132,17 +132,17 @@ final class EventFeeds {
     /// - Returns: what to pass to `publish` or `release`; nil if there is nothing to do.
     func prepare(
         _ changes: [CacheChange], in group: SharingGroup, _ cache: CredentialCache, holds: Bool
-    ) -> Held? {
+    ) -> PreparedChanges? {
         let feeds = feeds(of: group)
         guard holds || !feeds.isEmpty else { return nil }
         let accounts = cache.accounts(affectedBy: changes, in: group)
         if case .some(let keys) = accounts { for feed in feeds { feed.note(keys, in: cache) } }
         if holds { hold(accounts, in: group, 1) }
-        return Held(accounts: accounts, group: group)
+        return PreparedChanges(accounts: accounts, group: group)
     }
 
     /// Sends the events of committed changes, but for accounts of which a removal is not committed.
-    func publish(_ changes: Held?, _ cache: CredentialCache) {
+    func publish(_ changes: PreparedChanges?, _ cache: CredentialCache) {
         guard let changes, heldGroups[changes.group] == nil else { return }
         for feed in feeds(of: changes.group) {
             switch changes.accounts {
@@ -157,7 +157,7 @@ final class EventFeeds {
     }
 
     /// Sends the events of a removal that is now committed.
-    func release(_ changes: Held, _ cache: CredentialCache) {
+    func release(_ changes: PreparedChanges, _ cache: CredentialCache) {
         hold(changes.accounts, in: changes.group, -1)
         publish(changes, cache)
     }

@@ -4,7 +4,7 @@ internal import Synchronization
 internal import TokenModel
 
 /// Logs connections that were refused, and requests that the access policy or a person has refused. With other messages that an app can
-/// cause as often as it likes, there are 60 in a minute at most: one that goes on must not fill the disk with the agent's log.
+/// cause any number of times, there are 60 in a minute at most: the agent's log must not fill the disk.
 final class DenialLog: Sendable {
     private struct Minute {
         var start: Int64 = 0

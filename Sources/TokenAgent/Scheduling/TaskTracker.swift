@@ -110,9 +110,7 @@ package struct Timers: Sendable {
     /// Runs `work` on the event loop after the delay, unless the returned timer is cancelled first.
     package var schedule: @Sendable (any EventLoop, TimeAmount, _ work: @escaping @Sendable () -> Void) -> Timer
 
-    package init(
-        schedule: @escaping @Sendable (any EventLoop, TimeAmount, @escaping @Sendable () -> Void) -> Timer
-    ) {
+    package init(schedule: @escaping @Sendable (any EventLoop, TimeAmount, @escaping @Sendable () -> Void) -> Timer) {
         self.schedule = schedule
     }
 

@@ -12,9 +12,7 @@ package struct ReadConfiguration: Sendable {
     /// What differs from the configuration that was in effect.
     package var report: ReloadConfiguration.Reply
 
-    package init(
-        rules: [PolicyRule], auditsNames: Bool, allowsLoopbackHTTP: Bool, report: ReloadConfiguration.Reply
-    ) {
+    package init(rules: [PolicyRule], auditsNames: Bool, allowsLoopbackHTTP: Bool, report: ReloadConfiguration.Reply) {
         self.rules = rules
         self.auditsNames = auditsNames
         self.allowsLoopbackHTTP = allowsLoopbackHTTP

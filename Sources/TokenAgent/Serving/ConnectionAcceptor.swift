@@ -67,9 +67,7 @@ struct ConnectionAcceptor: Sendable {
     }
 
     /// Identifies the peer of a connection; fails if the agent does not serve it.
-    private func identity(
-        of channel: any Channel, by admission: PeerAdmission
-    ) -> EventLoopFuture<PeerIdentity> {
+    private func identity(of channel: any Channel, by admission: PeerAdmission) -> EventLoopFuture<PeerIdentity> {
         admission.identity(of: channel) { peer in
             // Without an ID, the process is one that the agent cannot see. All of these count as one.
             let key =

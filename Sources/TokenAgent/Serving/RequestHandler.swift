@@ -144,7 +144,7 @@ enum Answer<Value: Sendable>: Sendable {
         }
     }
 
-    /// The frame of the reply, be it a success or a failure.
+    /// The frame of the reply, of a success or a failure.
     func encoded(_ encode: @escaping @Sendable (Result<Value, TokenError>) -> [UInt8]) -> EncodedReply {
         switch self {
         case .now(let outcome): .now(encode(outcome))
@@ -180,7 +180,7 @@ extension AcquireTokenSilent {
 }
 
 extension Answer<TokenResult> {
-    /// The answer with its ID token as often as the app of the request needs it.
+    /// The answer, whose ID token is encoded once if the app restores its other places (`acceptsSingleIDToken`).
     func withIDTokens(for request: AcquireTokenSilent) -> Answer<TokenResult> {
         guard request.acceptsSingleIDToken else { return self }
         return map { result in

@@ -79,9 +79,7 @@ final class SignInSessions {
     /// Registers the session of a reservation until it is finished, cancelled or expired.
     ///
     /// - Throws: `sessionCanceled` if its connection has closed meanwhile, or the agent stops; the session is then closed.
-    func register(
-        _ method: SignInSession.Method, as id: String, lifetime seconds: Int64
-    ) throws(TokenError) {
+    func register(_ method: SignInSession.Method, as id: String, lifetime seconds: Int64) throws(TokenError) {
         guard let connection = reservations.removeValue(forKey: id) else {
             method.close()
             throw Self.disconnected

@@ -37,7 +37,7 @@ final class CacheMemory {
     }
 
     /// Makes a removal visible before it is committed. Subscribers are told when `end` is called with the result.
-    func begin(_ removal: PendingRemoval, _ changes: [CacheChange]) -> EventFeeds.Held? {
+    func begin(_ removal: PendingRemoval, _ changes: [CacheChange]) -> EventFeeds.PreparedChanges? {
         loop.assertInEventLoop()
         removals.append(removal)
         guard !changes.isEmpty else { return nil }
@@ -49,7 +49,7 @@ final class CacheMemory {
 
     /// Ends a removal, after which later changes may add again what it has removed, and tells subscribers. A removal whose commit has
     /// failed is in effect nevertheless.
-    func end(_ removal: PendingRemoval, _ held: EventFeeds.Held?) {
+    func end(_ removal: PendingRemoval, _ held: EventFeeds.PreparedChanges?) {
         removals.removeAll { $0 === removal }
         if let held { events.release(held, cache) }
     }

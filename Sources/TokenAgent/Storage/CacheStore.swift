@@ -2,8 +2,8 @@ internal import TokenCache
 internal import TokenModel
 internal import TokenStore
 
-/// The store as `CommitQueue` sees it; see `Store.commit`.
-protocol CommitTarget: Sendable {
+/// The records of the store, which the agent reads and changes while it is open; see `Store`.
+protocol RecordStore: Sendable {
     /// Makes all changes durable, or none. Commits are performed in the order of the calls.
     ///
     /// - Parameter window: how long to wait for further commits, which then cost no flush of their own.
@@ -17,7 +17,7 @@ protocol CommitTarget: Sendable {
     /// Returns the records with these keys that the store has.
     func records(with keys: [RecordKey]) async throws(TokenError) -> [StoredRecord]
 
-    /// Returns the records as above, and blocks the calling thread meanwhile.
+    /// Returns the records as `records(with:)` does, and blocks the calling thread meanwhile.
     func readRecords(with keys: [RecordKey]) throws(TokenError) -> [StoredRecord]
 
     /// The state of the store after its last operation.
@@ -25,7 +25,7 @@ protocol CommitTarget: Sendable {
 }
 
 /// The store as the agent sees it; see the methods of `Store`. Tests have a scripted one.
-protocol CacheStore: CommitTarget {
+protocol CacheStore: RecordStore {
     /// Obtains the store's key and reads every record.
     func load(passphrase: Secret?) async throws(TokenError) -> LoadedCache
 

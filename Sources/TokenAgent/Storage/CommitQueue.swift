@@ -19,8 +19,8 @@ internal import TokenStore
 ///
 /// Used on the actor of `CacheOwner` only.
 final class CommitQueue {
-    /// The scopes that a change locks, in this order, so that two changes never wait for each other.
-    private enum Scope: Hashable {
+    /// What a change locks, in this order, so that two changes never wait for each other.
+    private enum LockKey: Hashable {
         /// Shared by the removals, which are visible before they are committed.
         case removals
         case group(SharingGroup)
@@ -30,10 +30,10 @@ final class CommitQueue {
 
     private let memory: CacheMemory
     private let notes: RedemptionNotes
-    private let target: any CommitTarget
+    private let store: any RecordStore
     private let tasks: TaskTracker
     private let log: StoreLog
-    private let scopes = KeyedLock<Scope>()
+    private let locks = KeyedLock<LockKey>()
     private var unsaved = UnsavedChanges()
     /// The number of commits in progress that write earlier failed changes again, which are not in `unsaved` meanwhile.
     private var rewrites = 0
@@ -55,12 +55,10 @@ final class CommitQueue {
     /// The number of redemptions in progress, each of which commits a note and then its tokens.
     var redemptions = 0
 
-    init(
-        memory: CacheMemory, notes: RedemptionNotes, target: any CommitTarget, tasks: TaskTracker, log: StoreLog
-    ) {
+    init(memory: CacheMemory, notes: RedemptionNotes, store: any RecordStore, tasks: TaskTracker, log: StoreLog) {
         self.memory = memory
         self.notes = notes
-        self.target = target
+        self.store = store
         self.tasks = tasks
         self.log = log
     }
@@ -69,25 +67,25 @@ final class CommitQueue {
     var hasUnsavedChanges: Bool { !unsaved.isEmpty || hasLosses }
 
     /// The size of the store after the last commit, in bytes.
-    var storeSize: Int { target.report.size }
+    var storeSize: Int { store.report.size }
 
     /// Whether the store has lost records, and what is in memory has not been written again since.
     var hasLosses: Bool { losses > rewrittenLosses }
 
     /// A number that grows whenever everything in memory has to be written again.
-    private var losses: Int { target.report.losses + lossesDuringReads }
+    private var losses: Int { store.report.losses + lossesDuringReads }
 
     /// Whether the store has everything that is in memory, as far as it knows: no commit, no redemption and no read of records is in
     /// progress, every commit has succeeded, and lost records have been written again. A read may find a loss.
-    var isIdle: Bool { !hasUnsavedChanges && redemptions == 0 && reads == 0 && scopes.heldKeys.isEmpty }
+    var isIdle: Bool { !hasUnsavedChanges && redemptions == 0 && reads == 0 && locks.heldKeys.isEmpty }
 
     /// Makes changes durable, then visible.
     ///
     /// - Throws: `storeUnavailable` if they could not be written. They become visible nevertheless, since a token endpoint does
     ///   not take back what it has issued, and are written again later.
     func commit(_ changes: [CacheChange], in group: SharingGroup) async throws(TokenError) {
-        try await scopes.shared(.store) { () async throws(TokenError) in
-            try await write(Commit(changes: changes), in: group)
+        try await locks.shared(.store) { () async throws(TokenError) in
+            try await write(CacheCommit(changes: changes), in: group)
         }
     }
 
@@ -95,11 +93,12 @@ final class CommitQueue {
     ///
     /// - Parameter change: computes the commit and the value to return; called when it is this change's turn.
     func commit<Value>(
-        changing account: AccountKey, in group: SharingGroup, _ change: () async throws(TokenError) -> (Commit, Value)
+        changing account: AccountKey, in group: SharingGroup,
+        _ change: () async throws(TokenError) -> (CacheCommit, Value)
     ) async throws(TokenError) -> Value {
-        try await scopes.shared(.group(group)) { () async throws(TokenError) in
-            try await scopes.exclusive(.account(group, account)) { () async throws(TokenError) in
-                try await scopes.shared(.store) { () async throws(TokenError) in
+        try await locks.shared(.group(group)) { () async throws(TokenError) in
+            try await locks.exclusive(.account(group, account)) { () async throws(TokenError) in
+                try await locks.shared(.store) { () async throws(TokenError) in
                     let (commit, value) = try await change()
                     try await write(commit, in: group)
                     return value
@@ -111,10 +110,10 @@ final class CommitQueue {
     /// Commits a removal that is visible already, with what has been removed again by its turn: tokens whose commit began before it.
     /// Returns when earlier removals of the sharing group are durable as well.
     func commit(_ removal: PendingRemoval) async throws(TokenError) {
-        try await scopes.shared(.removals) { () async throws(TokenError) in
-            try await scopes.exclusive(.group(removal.group)) { () async throws(TokenError) in
-                try await scopes.shared(.store) { () async throws(TokenError) in
-                    try await write(Commit(changes: removal.changes, areVisible: true), in: removal.group)
+        try await locks.shared(.removals) { () async throws(TokenError) in
+            try await locks.exclusive(.group(removal.group)) { () async throws(TokenError) in
+                try await locks.shared(.store) { () async throws(TokenError) in
+                    try await write(CacheCommit(changes: removal.changes, areVisible: true), in: removal.group)
                 }
                 // Waits for commits in progress, of which one may be writing an earlier removal again.
                 if hasUnsavedRemovals(in: removal.group) { try await exclusively {} }
@@ -123,7 +122,7 @@ final class CommitQueue {
     }
 
     /// Whether a commit of a change of an account, a removal or an import is in progress that may bring records of a sharing group.
-    func isChanging(_ group: SharingGroup) -> Bool { scopes.isHeld(.group(group)) || scopes.isHeldExclusively(.store) }
+    func isChanging(_ group: SharingGroup) -> Bool { locks.isHeld(.group(group)) || locks.isHeldExclusively(.store) }
 
     /// Whether a removal of a sharing group could not be written yet.
     func hasUnsavedRemovals(in group: SharingGroup) -> Bool { rewrites > 0 || unsaved.hasRemovals(in: group) }
@@ -132,7 +131,7 @@ final class CommitQueue {
     ///
     /// - Parameter isRetried: whether to write them again later if they cannot be written now.
     func write(_ steps: [StoreChange], isRetried: Bool = true) async throws(TokenError) {
-        try await scopes.shared(.store) { () async throws(TokenError) in
+        try await locks.shared(.store) { () async throws(TokenError) in
             try await flush(with: steps, isRetried: isRetried)
         }
     }
@@ -140,7 +139,7 @@ final class CommitQueue {
     /// Runs `work` while no other commit is in progress. Lost records and earlier failed changes are written first, so that they do not
     /// overwrite what `work` writes.
     func exclusively<Value>(_ work: () async throws(TokenError) -> Value) async throws(TokenError) -> Value {
-        try await scopes.exclusive(.store) { () async throws(TokenError) in
+        try await locks.exclusive(.store) { () async throws(TokenError) in
             // Writing may find another loss.
             while hasUnsavedChanges { if hasLosses { try await rewriteAfterLoss() } else { try await flush(with: []) } }
             return try await work()
@@ -151,11 +150,11 @@ final class CommitQueue {
     /// found to be lost meanwhile, everything in memory is written again afterwards, with what has been read.
     func reading<Value>(_ work: () async throws(TokenError) -> Value) async throws(TokenError) -> Value {
         reads += 1
-        let losses = target.report.losses
+        let losses = store.report.losses
         defer {
             reads -= 1
             // What was read may have been lost since, and was not in memory if that has been written again already.
-            if target.report.losses > losses { lossesDuringReads += 1 }
+            if store.report.losses > losses { lossesDuringReads += 1 }
             reportDamage()
         }
         return try await work()
@@ -171,7 +170,7 @@ final class CommitQueue {
         _ batch: @escaping @Sendable (Int) throws(TokenError) -> [StoreChange]?, of keys: () -> [RecordKey]
     ) async throws(TokenError) {
         defer { reportDamage() }
-        try await target.commit(batches: batch)
+        try await store.commit(batches: batch)
         if !unsaved.isEmpty { unsaved.supersede(keys: keys()) }
     }
 
@@ -184,7 +183,7 @@ final class CommitQueue {
     ///   possible again then.
     func close(_ refusal: TokenError, _ lock: () async throws(TokenError) -> Void) async throws(TokenError) {
         do throws(TokenError) {
-            try await scopes.exclusive(.removals) { () async throws(TokenError) in
+            try await locks.exclusive(.removals) { () async throws(TokenError) in
                 try await exclusively { () async throws(TokenError) in
                     try await lock()
                     (self.refusal, isClosed) = (refusal, true)
@@ -217,7 +216,7 @@ final class CommitQueue {
     /// Cancels the retry, when the agent stops.
     func stopRetrying() { retry?.cancel() }
 
-    private func write(_ commit: Commit, in group: SharingGroup) async throws(TokenError) {
+    private func write(_ commit: CacheCommit, in group: SharingGroup) async throws(TokenError) {
         // Tokens that are not written must not stay in memory.
         if isClosed, let refusal { throw refusal }
         // A record without its token would replace the one that has it.
@@ -251,10 +250,10 @@ final class CommitQueue {
             reportDamage()
         }
         do throws(TokenError) {
-            try await target.commit(earlier + steps, gatheringFor: gatheringTime)
+            try await store.commit(earlier + steps, gatheringFor: gatheringTime)
             unsaved.supersede(earlier + steps)
         } catch {
-            if target.report.isFull, await write(steps, besides: earlier) { return }
+            if store.report.isFull, await write(steps, besides: earlier) { return }
             unsaved.append(isRetried ? earlier + steps : earlier)
             log.reportFailure(error)
             if memory.events.storeState == .open { memory.events.storeChanged(to: .unwritable) }
@@ -270,7 +269,7 @@ final class CommitQueue {
     private func write(_ steps: [StoreChange], besides earlier: [StoreChange]) async -> Bool {
         // A group that is deleted later would lose what has been written meanwhile.
         let isPossible = !steps.isEmpty && !earlier.isEmpty && !earlier.contains(where: \.isOfGroup)
-        guard isPossible, (try? await target.commit(steps, gatheringFor: .zero)) != nil else { return false }
+        guard isPossible, (try? await store.commit(steps, gatheringFor: .zero)) != nil else { return false }
         unsaved.append(earlier)
         unsaved.supersede(steps)
         retryLater()
@@ -295,8 +294,8 @@ final class CommitQueue {
     /// again. Called after each operation that may find damage, in the same turn of the event loop.
     func reportDamage() {
         log.reportNotices()
-        if target.report.losses > loggedLosses {
-            loggedLosses = target.report.losses
+        if store.report.losses > loggedLosses {
+            loggedLosses = store.report.losses
             log.reportLoss()
         }
         guard losses > startedLosses else { return }
@@ -324,7 +323,7 @@ final class CommitQueue {
 
 extension CommitQueue {
     /// Changes that become durable and visible together.
-    struct Commit {
+    struct CacheCommit {
         var changes: [CacheChange]
         /// Whether memory has the changes already.
         var areVisible = false

@@ -29,7 +29,7 @@ final class Removals {
 
     private struct InProgress {
         let pending: PendingRemoval
-        let events: EventFeeds.Held?
+        let events: EventFeeds.PreparedChanges?
     }
 
     /// Removes what there is from memory.

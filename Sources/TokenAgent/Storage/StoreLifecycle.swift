@@ -43,6 +43,7 @@ final class StoreLifecycle {
         // Ends the results that apps keep as soon as their requests would be refused, before the cache is emptied.
         didSet { if !isLoaded { answers.end(.all) } }
     }
+
     /// Whether the user has locked the store, and no load has succeeded since.
     private var isLockedByUser = false
     /// The number of loads that are in progress or wait for an earlier one.
@@ -81,9 +82,7 @@ final class StoreLifecycle {
     /// Loads the store into memory. A call during a load waits for that load, unless it has a passphrase: passphrases are tried
     /// in the order of the calls, until one opens the store.
     @discardableResult
-    func load(
-        passphrase: Secret? = nil
-    ) -> EventLoopFuture<Result<Void, TokenError>> {
+    func load(passphrase: Secret? = nil) -> EventLoopFuture<Result<Void, TokenError>> {
         let earlier: EventLoopFuture<Result<Void, TokenError>>?
         switch state {
         case .loading(let loading):
@@ -121,9 +120,7 @@ final class StoreLifecycle {
 
     /// The load that a request has to wait for, as above. A silent request need not wait if the records of its account
     /// answer it.
-    func untilLoaded(
-        for request: some AgentRequest
-    ) -> EventLoopFuture<Result<Void, TokenError>>? {
+    func untilLoaded(for request: some AgentRequest) -> EventLoopFuture<Result<Void, TokenError>>? {
         guard case .loading(let loading) = state, !isLockedByUser, let silent = request as? AcquireTokenSilent else {
             return untilLoaded()
         }

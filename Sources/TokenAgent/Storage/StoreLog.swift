@@ -4,18 +4,18 @@ internal import TokenStore
 
 /// Logs the problems of the store. Each notice of the store is logged once.
 final class StoreLog {
-    private let target: any CommitTarget
+    private let store: any RecordStore
     private let logger: Logger
     private var reportedNotices = 0
 
-    init(target: any CommitTarget, logger: Logger) {
-        self.target = target
+    init(store: any RecordStore, logger: Logger) {
+        self.store = store
         self.logger = logger
     }
 
     /// Logs the notices of the store that are new since the last call.
     func reportNotices() {
-        let notices = target.report.notices
+        let notices = store.report.notices
         for notice in notices.dropFirst(reportedNotices) { logger.error("\(notice)") }
         reportedNotices = notices.count
     }
@@ -33,8 +33,8 @@ final class StoreLog {
     /// Logs what was found while the store was loaded.
     func reportOpened(_ loaded: LoadedCache) {
         reportNotices()
-        if target.report.isNew { logger.notice("there was no store to open; an empty one was created") }
-        if let error = target.report.writeError { reportFailure(error) }
+        if store.report.isNew { logger.notice("there was no store to open; an empty one was created") }
+        if let error = store.report.writeError { reportFailure(error) }
         if loaded.unknown > 0 {
             logger.warning("records that cannot be read are left alone", metadata: ["count": "\(loaded.unknown)"])
         }

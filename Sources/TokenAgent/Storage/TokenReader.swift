@@ -15,14 +15,14 @@ final class TokenReader {
     private let memory: CacheMemory
     private let commits: CommitQueue
     private let tokensInUse: KeyedLock<Secret>
-    private let store: any CommitTarget
+    private let store: any RecordStore
     /// The accounts whose tokens have been read or saved, in that order.
     private var places: [Place] = []
     private var known: Set<Place> = []
     /// A lock for each account that a silent request reads, so that requests at the same time share a read.
     private let silentReads = KeyedLock<Place>()
 
-    init(memory: CacheMemory, commits: CommitQueue, tokensInUse: KeyedLock<Secret>, store: any CommitTarget) {
+    init(memory: CacheMemory, commits: CommitQueue, tokensInUse: KeyedLock<Secret>, store: any RecordStore) {
         self.memory = memory
         self.commits = commits
         self.tokensInUse = tokensInUse
@@ -165,7 +165,7 @@ extension CredentialCache {
     ///
     /// - Throws: `storeUnavailable` (-53008) if they cannot be read.
     func readingTokens(
-        in group: SharingGroup, from store: any CommitTarget, _ check: () throws(TokenError) -> Void
+        in group: SharingGroup, from store: any RecordStore, _ check: () throws(TokenError) -> Void
     ) throws(TokenError) -> CredentialCache {
         var cache = self
         let accounts = partition(group).accountKeys

@@ -30,6 +30,7 @@ final class AuthorityResolver {
         var host: String
         var domain: String
     }
+
     /// The hosts that instance discovery does not know, with its error and the times at which it is not asked again.
     private var unknownHosts: [String: (error: TokenError, times: Range<Int64>)] = [:]
 
@@ -100,7 +101,7 @@ final class AuthorityResolver {
 
     /// The authority that has answered a request: the requested one or, for an instance-aware app, the same tenant in
     /// the cloud that the response names. The named cloud is ignored if it is not known, since the response may be
-    /// forged, and if its accounts belong to another issuer, for which this provider cannot speak.
+    /// forged, and if its accounts belong to another issuer, which this provider may not name.
     func authority(_ parameters: TokenParameters, at requested: Authority? = nil, movedTo name: String?) -> Authority {
         let requested = requested ?? parameters.authority
         let clouds = memory.cache.clouds
@@ -196,7 +197,7 @@ final class AuthorityResolver {
         answers.end(.ofHost(environment))
     }
 
-    /// Another domain's word for a host says nothing about it to a user of this one.
+    /// Whether an AD FS farm has to be validated for the domain of the user. A validation for another domain does not count.
     private func needsValidation(_ authority: Authority, _ parameters: TokenParameters, _ username: String?) -> Bool {
         guard parameters.validatesAuthority, !authority.isLoopback else { return false }
         guard let domain = Self.domain(of: username) else {

@@ -238,7 +238,7 @@ final class RefreshTokenRedeemer {
         try await commits.commit(changing: token.account, in: group) { () async throws(TokenError) in
             try? await reader.read([token.account], in: group)
             let changes = memory.cache.changes(rejecting: token, for: parameters.clientID, in: group, error)
-            return (CommitQueue.Commit(changes: changes, settled: notes.settled(by: token, in: group)), ())
+            return (CommitQueue.CacheCommit(changes: changes, settled: notes.settled(by: token, in: group)), ())
         }
     }
 
@@ -346,9 +346,7 @@ extension TokenError {
     }
 
     /// The error with the account it is about, so that the app can name the account to the user.
-    fileprivate func withAccount(
-        _ account: AccountKey, cache: CredentialCache, in group: SharingGroup
-    ) -> TokenError {
+    fileprivate func withAccount(_ account: AccountKey, cache: CredentialCache, in group: SharingGroup) -> TokenError {
         var error = self
         error.details.homeAccountID = account.homeAccountID
         error.details.username = cache.username(of: account, in: group)

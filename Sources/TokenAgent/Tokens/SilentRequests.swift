@@ -23,9 +23,7 @@ final class SilentRequests {
     /// The answer to a request. A hit whose token is in memory is answered before this returns.
     ///
     /// - Parameter peer: the peer that asks.
-    func answer(
-        _ request: AcquireTokenSilent, of peer: PeerKey
-    ) -> Answer<TokenResult> {
+    func answer(_ request: AcquireTokenSilent, of peer: PeerKey) -> Answer<TokenResult> {
         let time = now()
         return answer(memory.cache.decide(request, now: time), to: request, of: peer, at: time)
     }

@@ -56,7 +56,7 @@ final class TokenSaver {
             let changes = try room.admitted(
                 saved.changes, of: account, from: issuance, parameters, in: memory.cache)
             let settled = issuance.redeemedToken.flatMap { notes.settled(by: $0, in: group) }
-            return (CommitQueue.Commit(changes: changes, settled: settled), saved.result)
+            return (CommitQueue.CacheCommit(changes: changes, settled: settled), saved.result)
         }
         reader.noteUse(of: [account], in: group)
         if case .signIn = issuance { throttle.removeRefusals() }

@@ -11,7 +11,7 @@ internal import TokenStore
 final class CacheTransfers {
     private let memory: CacheMemory
     private let commits: CommitQueue
-    private let store: any CommitTarget
+    private let store: any RecordStore
     private let notes: RedemptionNotes
     private let tokensInUse: KeyedLock<Secret>
     private let tasks: TaskTracker
@@ -64,9 +64,7 @@ final class CacheTransfers {
     }
 
     /// Receives a part of an import; with the last part, performs the import.
-    func receive(
-        _ request: ImportCache, from session: SessionID
-    ) -> Answer<ImportCache.Reply> {
+    func receive(_ request: ImportCache, from session: SessionID) -> Answer<ImportCache.Reply> {
         do throws(TokenError) {
             let id = request.importID ?? PKCE.randomText()
             var upload = try received(request, from: session)
@@ -89,9 +87,7 @@ final class CacheTransfers {
     }
 
     /// Sends the next part of an export. The export has the content of the cache at the time of its first request.
-    func send(
-        _ request: ExportCache, to session: SessionID
-    ) -> Answer<ExportCache.Reply> {
+    func send(_ request: ExportCache, to session: SessionID) -> Answer<ExportCache.Reply> {
         guard request.includesSecrets else { return .now(.failure(Self.holdsSecrets)) }
         if let id = request.exportID {
             guard let download = table.continueDownload(id, from: session) else {
@@ -268,7 +264,7 @@ struct PreparedImport: Sendable {
     ///
     /// - Throws: `timedOut` (-53006) if the time of `budget` has passed.
     init(
-        _ foreign: ForeignCache, _ request: ImportCache, against cache: CredentialCache, with store: any CommitTarget,
+        _ foreign: ForeignCache, _ request: ImportCache, against cache: CredentialCache, with store: any RecordStore,
         within budget: ImportBudget
     ) throws(TokenError) {
         let group = request.sharingGroup

@@ -65,9 +65,7 @@ extension CredentialCache {
 
     /// Whether the account is listed for an app, by MSAL's rule: it has a refresh token of the app or of its family, or the app is
     /// recorded as signed in; never after a sign-out.
-    private func isListed(
-        _ credentials: AccountCredentials, for clientID: ClientID, in partition: Partition
-    ) -> Bool {
+    private func isListed(_ credentials: AccountCredentials, for clientID: ClientID, in partition: Partition) -> Bool {
         switch credentials.metadata[clientID.key]?.signInState {
         case .signedOut: return false
         case .signedIn: return true

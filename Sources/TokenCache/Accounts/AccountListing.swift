@@ -50,7 +50,7 @@ extension CredentialCache {
         return AccountListing(account: account, apps: apps)
     }
 
-    /// Whether there are account records of an account, be it listed or not.
+    /// Whether there are account records of an account, listed or not.
     package func isKnown(_ key: AccountKey, in group: SharingGroup) -> Bool {
         partition(group).hasAccountRecords(key)
     }

@@ -27,7 +27,7 @@ package struct RefreshTokenRecord: Sendable, Equatable {
     /// The realm that a token is bound to (an OpenID provider's), and the resource (AD FS).
     package struct Restriction: Sendable, Equatable {
         package var realm: String
-        /// Empty for every resource of the realm.
+        /// The scopes of the resource that the token is restricted to; empty for every resource of the realm.
         package var scopes: ScopeSet
 
         package init(realm: String, scopes: ScopeSet) {

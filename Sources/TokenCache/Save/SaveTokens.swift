@@ -62,9 +62,7 @@ extension CredentialCache {
 
     /// The tokens to save: without the refresh token if a sign-in or an import has replaced the one that was redeemed, since
     /// that replacement is newer.
-    private func withoutOutdated(
-        _ tokens: IssuedTokens, _ issuance: Issuance, in group: SharingGroup
-    ) -> IssuedTokens {
+    private func withoutOutdated(_ tokens: IssuedTokens, _ issuance: Issuance, in group: SharingGroup) -> IssuedTokens {
         guard case .redemption(let used) = issuance, let held = refreshToken(inPlaceOf: used, in: group),
             held.secret != used.secret, !held.secret.isUnread
         else { return tokens }

@@ -32,7 +32,7 @@ package struct FieldReader {
         }
     }
 
-    /// A text of its own, such as a name.
+    /// Reads a text that other records do not share, such as a name.
     mutating func text(_ field: PackedField) -> String? {
         bytes(field).map { String(decoding: $0, as: UTF8.self) }
     }

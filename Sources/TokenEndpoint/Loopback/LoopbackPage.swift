@@ -55,9 +55,7 @@ struct LoopbackPage: Sendable {
         return headers
     }
 
-    private init(
-        _ status: HTTPResponseStatus, _ title: String, _ text: String, mark: Mark, location: String? = nil
-    ) {
+    private init(_ status: HTTPResponseStatus, _ title: String, _ text: String, mark: Mark, location: String? = nil) {
         self.status = status
         self.location = location
         self.html = """

@@ -4,9 +4,7 @@ extension IssuedTokens {
     /// - Parameters:
     ///   - issuer: the issuer that the provider's discovery document names, as in `Endpoints.issuer`.
     ///   - now: this machine's time, in seconds since 1970.
-    init(
-        _ response: HTTPResponse, to request: TokenRequest, issuer: String?, now: Int64
-    ) throws(TokenError) {
+    init(_ response: HTTPResponse, to request: TokenRequest, issuer: String?, now: Int64) throws(TokenError) {
         let object = try response.oauthObject()
         self.init(object, to: request)
         // As Microsoft's libraries, missing tokens are reported as internal errors, and wrong ones as invalid responses.

@@ -24,9 +24,7 @@ package struct NetworkSettings: Sendable {
     ///   - proxy: `network.proxy` of the configuration, which overrides the variables.
     /// - Throws: `invalidDeveloperParameter` (-51112), with the name of the setting, if the file has no certificate or the
     ///   URL of the proxy cannot be used.
-    package init(
-        environment: [String: String], caFile: String? = nil, proxy: String? = nil
-    ) throws(TokenError) {
+    package init(environment: [String: String], caFile: String? = nil, proxy: String? = nil) throws(TokenError) {
         self.proxy =
             if let url = proxy?.trimmedNonEmpty {
                 try ProxyServer(url, setting: "network.proxy")

@@ -26,7 +26,7 @@ public struct TokenError: Error, Sendable, Equatable {
         public var errorDescription: String?
         /// The `error_codes` of an Entra error response.
         public var stsErrorCodes: [Int32] = []
-        /// The HTTP status of the response.
+        /// The HTTP status of a response that was not a token response.
         public var httpStatus: Int32?
         /// The header fields of the response, by name as received.
         public var httpHeaders: [String: String] = [:]
@@ -110,7 +110,7 @@ extension TokenError {
         case invalidState
         /// -51430: an app protection policy must be applied first.
         case protectionPolicyRequired
-        /// -51440: the authorization endpoint returned an error.
+        /// -51440: the authorization endpoint returned an error, no browser could be started, or the agent cannot listen for the redirect.
         case authorizationFailed
         /// -51500: an HTTP status that is not a token response.
         case unhandledHTTPResponse
@@ -118,15 +118,16 @@ extension TokenError {
         case authorityValidation
         /// -51700: the user cancelled the sign-in. `ssoctl` reports it; this version of the agent does not send it.
         case userCanceled
-        /// -51701: the app cancelled the sign-in.
+        /// -51701: a sign-in was cancelled or is not known, an import or export is not known or was not continued in time, or its connection has
+        /// closed.
         case sessionCanceled
-        /// -51710: another sign-in is in progress, or too many are.
+        /// -51710: another sign-in is in progress, or too many sign-ins, or imports and exports, are.
         case interactionInProgress
         /// -51810: the device has to be registered first.
         case workplaceJoinRequired
         /// -53001: the bytes are not a message of the protocol.
         case malformedMessage
-        /// -53002: a frame is longer than the limit.
+        /// -53002: a frame, or all imports together, are longer than the limit.
         case frameTooLarge
         /// -53003: the agent does not know the request or the protocol version.
         case unsupportedProtocolVersion
@@ -136,9 +137,9 @@ extension TokenError {
         case peerNotAuthorized
         /// -53006: the deadline passed.
         case timedOut
-        /// -53007: the caller cancelled.
+        /// -53007: the caller cancelled, or the agent is stopping.
         case cancelled
-        /// -53008: the agent's store is locked, or cannot be read or written.
+        /// -53008: the agent's store is locked, cannot be read or written, or has no room.
         case storeUnavailable
         /// -53009: the network could not be reached; `details.networkErrorCode` says how.
         case networkUnavailable

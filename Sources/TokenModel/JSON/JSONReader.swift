@@ -111,9 +111,7 @@ package struct JSONReader {
     var isTooLong: Bool { feed.position > end }
 
     /// Reads an object, member by member. `body` must read or skip the member's value.
-    package mutating func eachMember(
-        _ body: (String, inout JSONReader) throws(TokenError) -> Void
-    ) throws(TokenError) {
+    package mutating func eachMember(_ body: (String, inout JSONReader) throws(TokenError) -> Void) throws(TokenError) {
         try eachMember(isCounted: false, body)
     }
 

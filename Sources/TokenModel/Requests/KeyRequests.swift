@@ -24,6 +24,19 @@ public enum KeySource: Int32, Sendable, CaseIterable {
         guard let source = Self.allCases.first(where: { $0.name == name }) else { return nil }
         self = source
     }
+
+    /// The source with a name, or an error for the command line.
+    @Sendable package static func named(_ name: String) throws(UnknownName) -> KeySource {
+        guard let source = KeySource(name: name) else {
+            throw UnknownName(description: "“\(name)” is not a source of keys")
+        }
+        return source
+    }
+
+    /// The error of a name that no source has.
+    package struct UnknownName: Error, CustomStringConvertible {
+        package let description: String
+    }
 }
 
 /// Returns the source of the store's key. The reply is `KeyStatus`. PROTOCOL.md, "get_key".

@@ -79,7 +79,6 @@ package struct LocalTimeZone: Sendable, Equatable {
 
     /// The time zone of `TZ` or, without it, of the system.
     package static let current = LocalTimeZone(fixedOffset: nil)
-    package static let gmt = LocalTimeZone(secondsFromGMT: 0)
 
     package init(secondsFromGMT: Int) { self.init(fixedOffset: Int64(secondsFromGMT)) }
 

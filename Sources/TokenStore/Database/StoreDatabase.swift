@@ -111,9 +111,9 @@ final class StoreDatabase {
     }
 
     /// The state; nil if there is none, or it is not authentic.
-    func state(_ keys: StoreKeys.Derived) throws(TokenError) -> StoreState? {
+    func state(_ keys: StoreKeys.Derived) throws(TokenError) -> SealedState? {
         let select = try connection.prepare("SELECT body FROM state WHERE slot = 1")
-        return try select.step() ? Envelope(select.blob(0)).flatMap { StoreState($0, keys) } : nil
+        return try select.step() ? Envelope(select.blob(0)).flatMap { SealedState($0, keys) } : nil
     }
 
     /// Passes the records to `body` in the order of their numbers, up to `limit` and about 8 MiB at a time; nil stands for a row

@@ -42,9 +42,7 @@ extension StoreEngine {
     }
 
     /// Changes the key for a caller, who has to know the passphrase if the store is sealed with one.
-    func changeKeySource(
-        to source: KeySource, passphrase: Secret?, currentPassphrase: Secret?
-    ) throws(TokenError) {
+    func changeKeySource(to source: KeySource, passphrase: Secret?, currentPassphrase: Secret?) throws(TokenError) {
         if keys != nil, let wrapped { try requirePassphrase(of: wrapped, currentPassphrase) }
         try changeKeySource(to: source, passphrase: passphrase)
     }

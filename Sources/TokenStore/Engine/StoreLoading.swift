@@ -187,9 +187,7 @@ extension StoreEngine {
         use(opened.wrapping)
     }
 
-    private func loadUnsealed(
-        _ unsealed: UnsealedDatabase, _ log: WriteAheadLog
-    ) throws(TokenError) -> [StoredRecord] {
+    private func loadUnsealed(_ unsealed: UnsealedDatabase, _ log: WriteAheadLog) throws(TokenError) -> [StoredRecord] {
         let (records, isReadable) = try unsealed.records()
         let isWhole = isReadable && !log.hidesCommits
         let fresh = StoreKeys.random()
@@ -257,7 +255,7 @@ extension StoreEngine {
 struct StoreContents<Receiver: RecordReceiver> {
     private(set) var received = Receiver()
     private(set) var ledger = StoreLedger()
-    private(set) var state: StoreState?
+    private(set) var state: SealedState?
     private var isReadable = true
     private var rows = 0
 
@@ -269,9 +267,7 @@ struct StoreContents<Receiver: RecordReceiver> {
     /// - Throws: `storeUnavailable` (-53008) if the disk cannot be read now. Damage is not an error: `isWhole` is false.
     ///
     /// - Parameter pause: called before the first record and between batches.
-    init(
-        _ database: StoreDatabase, _ keys: StoreKeys.Derived, _ pause: () -> Void
-    ) throws(TokenError) {
+    init(_ database: StoreDatabase, _ keys: StoreKeys.Derived, _ pause: () -> Void) throws(TokenError) {
         do throws(TokenError) {
             state = try database.state(keys)
             pause()

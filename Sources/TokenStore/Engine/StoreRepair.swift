@@ -138,9 +138,7 @@ extension StoreEngine {
     }
 
     /// Writes a complete new database, and closes it.
-    private func build(
-        _ records: [SealedRecord], _ state: Envelope, _ key: WrappedKey
-    ) throws(TokenError) {
+    private func build(_ records: [SealedRecord], _ state: Envelope, _ key: WrappedKey) throws(TokenError) {
         for path in [paths.draft + "-wal", paths.draft + "-journal"] { PrivateFiles.store.remove(path) }
         try PrivateFiles.store.makeEmpty(paths.draft)
         let draft = try StoreDatabase.create(try StoreDatabase.connect(paths.draft, vfs: options.vfs))

@@ -5,7 +5,7 @@ struct StoreFindings {
     /// The latest version of each record, sealed and opened.
     private(set) var records: [RecordID: (sealed: SealedRecord, opened: SealedRecord.Opened)] = [:]
     /// The latest state; nil if none was found.
-    private(set) var state: StoreState?
+    private(set) var state: SealedState?
     private(set) var ledger = StoreLedger()
 
     /// Whether the state is that of the last commit.
@@ -28,7 +28,7 @@ struct StoreFindings {
             switch envelope.kind {
             case .record, .ownedRecord: add(envelope, keys, known)
             case .state:
-                guard let found = StoreState(envelope, keys) else { continue }
+                guard let found = SealedState(envelope, keys) else { continue }
                 if state.map({ $0.counter < found.counter }) ?? true { state = found }
             case .key: break
             }

@@ -44,9 +44,7 @@ struct SecretTool {
         _ = try run(.clear, input: [])
     }
 
-    private func run(
-        _ operation: KeyringHelper.Operation, input: [UInt8]
-    ) throws(TokenError) -> PipedProcess.Outcome {
+    private func run(_ operation: KeyringHelper.Operation, input: [UInt8]) throws(TokenError) -> PipedProcess.Outcome {
         if let helper {
             guard let ended = helper.run(operation, input: input) else { throw unavailable }
             if ended.status == KeyringHelper.notStarted { throw missing }

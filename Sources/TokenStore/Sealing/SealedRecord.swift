@@ -10,7 +10,7 @@ internal import TokenModel
 /// A record on disk: sealed with its identity and its sequence number as authenticated data.
 ///
 /// Sealed bytes cannot take the place of another record, since the identity and the number are authenticated. Whether a
-/// record was replaced by an earlier version of itself is checked with `StoreState`.
+/// record was replaced by an earlier version of itself is checked with `SealedState`.
 struct SealedRecord: Sendable, Equatable {
     let id: RecordID
     /// Unique and ascending: of two versions of a record, the higher number is the later one.

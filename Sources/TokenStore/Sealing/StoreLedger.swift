@@ -3,7 +3,7 @@ internal import TokenModel
 
 /// The sequence number of every record on disk, by group and identity, and the state of the store.
 struct StoreLedger: Sendable {
-    private(set) var state = StoreState()
+    private(set) var state = SealedState()
     /// The numbers by the group, whose name is compared by its bytes.
     private var groups: [ExactText: [RecordID: Int64]] = [:]
 
@@ -17,7 +17,7 @@ struct StoreLedger: Sendable {
     struct Plan {
         var inserted: [SealedRecord] = []
         var deleted: [Int64] = []
-        fileprivate(set) var after: StoreState
+        fileprivate(set) var after: SealedState
         fileprivate var places: [Place: Int64?] = [:]
 
         var isEmpty: Bool { inserted.isEmpty && deleted.isEmpty }
@@ -55,7 +55,7 @@ struct StoreLedger: Sendable {
     mutating func markUsed(upTo counter: Int64) { state.counter = max(state.counter, counter) }
 
     /// Goes on from a state: with the numbers after its last one, and with its mark.
-    mutating func goOn(from earlier: StoreState) {
+    mutating func goOn(from earlier: SealedState) {
         markUsed(upTo: earlier.counter)
         state.mark = earlier.mark
     }
@@ -122,7 +122,7 @@ struct StoreLedger: Sendable {
 
 /// The state of the store as a whole, sealed with every commit: the last sequence number, the number of records, and their
 /// digest. It shows whether a record was replaced by an earlier version, removed or restored.
-struct StoreState: Sendable, Equatable {
+struct SealedState: Sendable, Equatable {
     var counter: Int64 = 0
     var count = 0
     var digest = SetDigest()
@@ -158,7 +158,7 @@ struct StoreState: Sendable, Equatable {
 struct RollbackMark: Sendable, Equatable {
     /// The password of the counter, which no other store has.
     let password: [UInt8]
-    /// The count that belongs to this state. That of the TPM is the same, or, if a start was interrupted, one less.
+    /// The count that belongs to this state. That of the TPM is the same, or one less, if the agent was killed between the two.
     var count: UInt64
 
     static let passwordLength = 32

@@ -374,7 +374,7 @@ struct UseCommand: Command {
     /// The name of the account, or its identifier if it has none.
     private func account(_ name: String, _ agent: AgentClient, _ settings: Settings) async throws -> String {
         do {
-            let account = try await AccountChoice(agent: agent, sharingGroup: .standard)
+            let account = try await AccountFinder(agent: agent, sharingGroup: .standard)
                 .account(AccountName(name), Self.words, otherwise: "ssoctl app list")
             return account.username ?? account.homeAccountID?.text ?? name
         } catch var failure as CommandFailure where failure.status == .noSuchAccount {

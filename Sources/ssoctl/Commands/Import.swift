@@ -85,9 +85,7 @@ struct ImportCommand: Command {
 
     func status(of done: ImportPrintout) -> ExitStatus { done.failed == nil ? .done : .failed }
 
-    private func importFile(
-        _ path: String, _ given: FormatName?, _ agent: AgentClient
-    ) async throws -> ImportPrintout {
+    private func importFile(_ path: String, _ given: FormatName?, _ agent: AgentClient) async throws -> ImportPrintout {
         let file = try PrivateFileReader(path, .commandLine)
         let (format, start) = try given.map { ($0, []) } ?? Self.detect(file, path)
         var parts = start[...]

@@ -69,7 +69,7 @@ struct KeySetCommand: Command {
 
     @Argument(
         help: "file, credential, secret-service or passphrase.",
-        completion: .list(KeySource.allCases.map(\.name)), transform: Self.source)
+        completion: .list(KeySource.allCases.map(\.name)), transform: KeySource.named)
     var source: KeySource
 
     @OptionGroup var output: OutputOptions
@@ -84,11 +84,6 @@ struct KeySetCommand: Command {
     }
 
     func describe(_ printout: KeyPrintout) -> String? { printout.text }
-
-    @Sendable private static func source(_ name: String) throws -> KeySource {
-        guard let source = KeySource(name: name) else { throw ValidationError("“\(name)” is not a source of keys") }
-        return source
-    }
 }
 
 /// Locks the agent's store.

@@ -57,7 +57,7 @@ struct SignOutCommand: Command {
     func execute(_ agent: AgentClient) async throws -> Printout {
         let filter = try AppFilter(app) { words(name ?? account.name?.text ?? "", app: $0) }
         let wanted = account.name ?? AccountName(name ?? "")
-        let choice = AccountChoice(agent: agent, sharingGroup: filter.sharingGroup)
+        let choice = AccountFinder(agent: agent, sharingGroup: filter.sharingGroup)
         let (found, isOne) = try await self.account(wanted, choice)
         let tokens = try await AccountTokens.read(agent, filter.sharingGroup, isRequired: false)
         let isWhole = filter.clientID == nil || wipe
@@ -82,7 +82,7 @@ struct SignOutCommand: Command {
 
     /// The account with a name, and whether it is the only one. With --username, accounts of several providers that have exactly
     /// this name are all meant.
-    private func account(_ name: AccountName, _ choice: AccountChoice) async throws -> (Account, isOne: Bool) {
+    private func account(_ name: AccountName, _ choice: AccountFinder) async throws -> (Account, isOne: Bool) {
         if account.username != nil {
             let found = try await choice.accounts(name, of: nil)
             let areExact = found.allSatisfy { $0.username?.lowercased() == name.text.lowercased() }

@@ -168,7 +168,7 @@ struct Advice {
         (self.message, command, startsAgent) = (message, nil, false)
     }
 
-    /// Whether the agent is one of this user. Another user's, whom `$SSO_AGENT_OWNER` names, writes its messages as it likes, and could
+    /// Whether the agent is one of this user. Another user's, whom `$SSO_AGENT_OWNER` names, can write any text as a message, and could
     /// have a person or a script run any command.
     static var isAgentTrusted: Bool {
         let owner = AgentEnvironment.current.socketOwner

@@ -41,9 +41,7 @@ struct Settings {
     ///
     /// - Parameter command: the same command for the app with another name, in case that this one is not right.
     /// - Throws: usage, with the apps that there are.
-    func app(
-        named name: String, _ command: (String) -> CommandLineWords
-    ) throws(CommandFailure) -> ConfiguredApp {
+    func app(named name: String, _ command: (String) -> CommandLineWords) throws(CommandFailure) -> ConfiguredApp {
         if let app = configuration.app(named: name) { return app }
         let names = configuration.apps.map(\.name)
         guard let nearest = Suggestion.nearest(to: name, among: names) else {

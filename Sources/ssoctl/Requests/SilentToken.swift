@@ -14,7 +14,7 @@ struct SilentToken {
     /// The options of the command line that say how the token is written, for a command that repeats it.
     var formWords: [String] = []
 
-    private var choice: AccountChoice { AccountChoice(agent: agent, sharingGroup: target.sharingGroup) }
+    private var choice: AccountFinder { AccountFinder(agent: agent, sharingGroup: target.sharingGroup) }
 
     /// Returns the token.
     func acquire() async throws -> TokenResult {
@@ -57,7 +57,7 @@ struct SilentToken {
         switch outcome {
         case .success(let token): return token
         case .failure(let error) where error.code == .interactionRequired:
-            var failure = await Diagnosis(
+            var failure = await SignInNeed(
                 agent: agent, target: target, name: name, signedIn: found, otherWords: freshness.words + formWords
             ).failure(error)
             if !isNamed, failure.status == .noSuchAccount {
@@ -70,9 +70,7 @@ struct SilentToken {
         }
     }
 
-    private func outcome(
-        _ account: AccountReference, _ authority: Authority
-    ) async -> Result<TokenResult, TokenError> {
+    private func outcome(_ account: AccountReference, _ authority: Authority) async -> Result<TokenResult, TokenError> {
         var request = AcquireTokenSilent(
             parameters: target.parameters(at: authority), account: account, forceRefresh: freshness.forceRefresh)
         if let seconds = freshness.minimumValidity { request.expirationBuffer = seconds }
@@ -108,7 +106,7 @@ struct SilentToken {
                 "\(what); name one with --account, or choose a default with “ssoctl use”", found,
                 nextCommand: target.command(
                     "token",
-                    ["--account", AccountChoice.firstName(of: found)] + freshness.words + formWords))
+                    ["--account", AccountFinder.firstName(of: found)] + freshness.words + formWords))
         }
         if let authority = target.authority { return (account.reference, [authority]) }
         var authorities: [Authority] = []

@@ -33,7 +33,7 @@ actor Parts {
         let target = target ?? store
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let core = AgentCore(
-            loop: loop, timers: timers.timers, target: target, service: provider,
+            loop: loop, timers: timers.timers, store: target, service: provider,
             now: { clock.now }, logger: logger)
         self.loop = loop
         redeemer = RefreshTokenRedeemer(core)

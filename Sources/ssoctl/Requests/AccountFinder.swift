@@ -54,7 +54,7 @@ struct AccountName {
 }
 
 /// Finds the accounts that a name means.
-struct AccountChoice {
+struct AccountFinder {
     let agent: AgentClient
     let sharingGroup: SharingGroup
 

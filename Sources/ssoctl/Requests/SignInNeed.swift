@@ -2,7 +2,7 @@ internal import AgentClient
 internal import TokenModel
 
 /// Finds out what does not fit if a silent request needs a sign-in, by asking the agent for its accounts.
-struct Diagnosis {
+struct SignInNeed {
     let agent: AgentClient
     let target: Target
     /// nil if the request named no account.
@@ -12,7 +12,7 @@ struct Diagnosis {
     /// The options of the command line that name neither the target nor the account.
     let otherWords: [String]
 
-    private var choice: AccountChoice { AccountChoice(agent: agent, sharingGroup: target.sharingGroup) }
+    private var choice: AccountFinder { AccountFinder(agent: agent, sharingGroup: target.sharingGroup) }
 
     /// The failure that says what does not fit, and the command that helps.
     func failure(_ original: TokenError) async -> CommandFailure {
@@ -35,7 +35,7 @@ struct Diagnosis {
                     ? "ssoctl accounts" : target.command("sign-in", name.loginHint)
             }
         }
-        guard matches.count == 1 else { return AccountChoice.ambiguous(name, matches, token) }
+        guard matches.count == 1 else { return AccountFinder.ambiguous(name, matches, token) }
         return failure(error, of: account, isSignedIn: false)
     }
 

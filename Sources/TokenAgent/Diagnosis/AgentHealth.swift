@@ -17,7 +17,7 @@ internal import TokenWire
 /// The agent's status (`get_status`) and its health checks (`diagnose`).
 ///
 /// Used on the actor of `CacheOwner` only.
-final class Diagnosis {
+final class AgentHealth {
     private let options: AgentOptions
     private let memory: CacheMemory
     private let notes: RedemptionNotes
@@ -221,9 +221,7 @@ final class Diagnosis {
             hint: "if a sign-in page shows AADSTS50011, \(target.remedy)")
     }
 
-    private func endpointChecks(
-        _ authority: Authority, _ probe: Result<ServerClock, TokenError>
-    ) -> [HealthCheck] {
+    private func endpointChecks(_ authority: Authority, _ probe: Result<ServerClock, TokenError>) -> [HealthCheck] {
         switch probe {
         case .failure(let error):
             // The message of the agent's own refusals contains the remedy.
