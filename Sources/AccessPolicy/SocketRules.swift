@@ -11,7 +11,8 @@ package struct SocketRules: Sendable, Equatable {
     package var sharingGroup: SharingGroup
     /// The scopes that tokens may have; empty for every scope.
     package var scopes: ScopeSet
-    /// The authorities that requests may name; empty for those that lead to the account's home tenant.
+    /// The authorities that requests may name; empty for those that lead to the account's home tenant, or to the one authority of its
+    /// provider. B2C and External ID have many, of which only those are served that are named here.
     package var authorities: [Authority]
     /// The account that is served; nil for every account.
     package var account: AccountReference?
@@ -160,6 +161,10 @@ package struct SocketRules: Sendable, Equatable {
     private func require(_ authority: Authority) throws(TokenError) {
         guard authorities.isEmpty || authorities.contains(authority) else {
             throw Self.denied("it serves other authorities")
+        }
+        // Each policy, and each tenant at a domain, would get the owner's refresh token.
+        guard !authorities.isEmpty || authority.kind != .b2c && authority.kind != .ciam else {
+            throw Self.denied("it serves no authority of B2C or External ID; publish a socket with --authority for one")
         }
     }
 

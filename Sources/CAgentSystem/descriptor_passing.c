@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "CAgentSystem.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -11,6 +12,17 @@
 #if !defined(MSG_CMSG_CLOEXEC)
 #define MSG_CMSG_CLOEXEC 0
 #endif
+
+int agent_refuse_descriptors(int socket) {
+#if defined(__linux__)
+    /* SO_PASSRIGHTS, which older headers do not have. */
+    int option = 83, refused = 0;
+    return setsockopt(socket, SOL_SOCKET, option, &refused, sizeof refused) == 0 ? 0 : errno;
+#else
+    (void)socket;
+    return ENOPROTOOPT;
+#endif
+}
 
 ssize_t agent_send_with_descriptor(int socket, const void *bytes, size_t count, int descriptor, int flags) {
     union {

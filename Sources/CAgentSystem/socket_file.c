@@ -165,6 +165,7 @@ int agent_make_socket(const char *path, const uint32_t users[], int count, agent
     if (folder < 0) return folder;
     int code = check_free(folder, folder_path, name);
     int descriptor = code == 0 ? new_socket() : -1;
+    if (descriptor >= 0) agent_refuse_descriptors(descriptor);
     if (code == 0) code = descriptor < 0 ? errno : bind_in(folder, folder_path, name, descriptor, users, count, made);
     if (code != 0 && descriptor >= 0) close(descriptor);
     close(folder);

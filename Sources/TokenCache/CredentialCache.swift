@@ -108,8 +108,14 @@ package struct CredentialCache: Sendable, Equatable {
     }
 
     /// The app's family, as the token endpoint last reported it; the presumed family for an app that it never reported.
-    func family(of clientID: ClientID, at environment: String, in partition: Partition) -> FamilyID? {
-        guard let app = appMetadata(of: clientID, at: environment, in: partition) else { return .presumed }
+    ///
+    /// - Parameter isConfined: whether there is no presumed family: for peers that may name any client ID.
+    func family(
+        of clientID: ClientID, at environment: String, in partition: Partition, isConfined: Bool
+    ) -> FamilyID? {
+        guard let app = appMetadata(of: clientID, at: environment, in: partition) else {
+            return isConfined ? nil : .presumed
+        }
         return FamilyID(app.familyID)
     }
 

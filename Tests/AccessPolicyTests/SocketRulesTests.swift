@@ -87,6 +87,21 @@ internal import TokenModel
         #expect(admitted.allowsExtendedLifetime && admitted.parameters.scopes == request.parameters.scopes)
     }
 
+    /// Each policy and each tenant would get the owner's refresh token.
+    @Test func servesAnAuthorityOfB2COrExternalIDOnlyIfItIsNamed() throws {
+        for (url, kind) in [
+            ("https://contoso.b2clogin.com/tfp/tenant/b2c_1_admin", Authority.Kind.b2c),
+            ("https://contoso.ciamlogin.com/other", .ciam),
+        ] {
+            let authority = try Authority(url, kind: kind)
+            let request = try Self.silent { $0.parameters.authority = authority }
+            expectDenied(Self.rules(), request, url)
+            var rules = Self.rules()
+            rules.authorities = [authority]
+            #expect(throws: Never.self, "\(url)") { try rules.admitted(request) }
+        }
+    }
+
     // MARK: Scopes
 
     @Test(

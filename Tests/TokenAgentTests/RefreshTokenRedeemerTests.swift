@@ -224,6 +224,16 @@ internal import TokenStore
         #expect(parts.store.notes == 0)
     }
 
+    /// A file may have named Mallory's refresh token as Alice's.
+    @Test func refusesARefreshThatNamesAnotherAccount() async throws {
+        let (request, redemption) = try await parts.beginRedemption()
+        redemption.answer(.sample("mallory", "2"))
+        #expect(try await request.error()?.code == .interactionRequired)
+        #expect(try await parts.refreshTokens() == [])
+        #expect(parts.store.refreshTokens == [])
+        #expect(parts.store.notes == 0)
+    }
+
     @Test func keepsATokenWhoseRefusalMayBeTemporaryAndDeletesItsNote() async throws {
         let (request, redemption) = try await parts.beginRedemption()
         redemption.question.delivery?.recordSending()

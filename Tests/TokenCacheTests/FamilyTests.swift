@@ -2,6 +2,7 @@ internal import CacheTestSupport
 internal import TestSupport
 internal import Testing
 internal import TokenModel
+internal import TokenStore
 
 @testable internal import TokenCache
 
@@ -56,6 +57,65 @@ internal import TokenModel
             rejecting: plan.candidates[0], for: stranger.clientID, in: .standard, error)
         builder.cache.apply(changes, in: .standard)
         #expect(builder.decide(stranger, CacheBuilder.account("alice")).needsInteraction)
+    }
+
+    /// A peer in a sandbox, or at a published socket, may name any client ID.
+    @Test func presumesNothingOfAnAppOfAConfinedPeer() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters("app-1"), refreshToken: "rt-1", family: "1")
+        let account = CacheBuilder.account("alice")
+        for resource in [nil, "https://graph.microsoft.com"] {
+            let stranger = try AcquireTokenSilent(
+                parameters: builder.parameters("app-9", resource: resource), account: account)
+            #expect(
+                builder.cache.decide(stranger, now: builder.now)
+                    != builder.cache.decide(stranger.confined, now: builder.now))
+            #expect(builder.cache.decide(stranger.confined, now: builder.now).needsInteraction)
+        }
+        let app = try #require(ClientID("app-9"))
+        #expect(builder.cache.accounts(ListAccounts(clientID: app).confined).accounts.isEmpty)
+        var tokens = ListedTokens(in: .standard)
+        let current = try builder.cache.currentAccount(GetCurrentAccount(clientID: app).confined, &tokens)
+        #expect(current.reply.account == nil)
+        // A member that the token endpoint has named is one.
+        try builder.signIn("bob", builder.parameters("app-9"), family: "1")
+        #expect(builder.cache.accounts(ListAccounts(clientID: app).confined).accounts.count == 2)
+    }
+
+    /// Whether another app has an account is not shown to a confined peer.
+    @Test func answersAConfinedPeerAlikeForAccountsOfOtherAppsAndForNone() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters("app-1"), family: "1")
+        try builder.signIn("bob", builder.parameters("app-1"))
+        let parameters = try builder.parameters("app-9")
+        for name in ["alice@contoso.com", "bob@contoso.com"] {
+            for account in [AccountReference(username: name), CacheBuilder.account(String(name.prefix { $0 != "@" }))] {
+                let request = AcquireTokenSilent(parameters: parameters, account: account).confined
+                let nobody = AcquireTokenSilent(parameters: parameters, account: .init(username: "zoe@contoso.com"))
+                    .confined
+                let now = builder.now
+                #expect(builder.cache.decide(request, now: now) == builder.cache.decide(nobody, now: now))
+                let removal = RemoveAccount(clientID: parameters.clientID, account: account)
+                #expect(builder.cache.changes(removing: removal.confined).isEmpty)
+                #expect(!builder.cache.changes(removing: removal).isEmpty, "the user's own apps may sign out")
+            }
+        }
+    }
+
+    /// A file of another library need not tell the families of its apps.
+    @Test func removesNoFamilysRefreshTokenForAnAppThatIsNoMember() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters("app-1"), refreshToken: "rt-1", family: "1")
+        let account = CacheBuilder.account("alice")
+        let held = builder.cache.partition(.standard).apps.values.map {
+            builder.cache.remove(.appMetadata, $0.key, account: nil, .standard)
+        }
+        builder.cache.apply(held, in: .standard)
+        builder.remove(RemoveAccount(clientID: try #require(ClientID("app-9")), account: account))
+        #expect(try builder.decide(builder.parameters("app-1"), account, force: true).candidates == ["rt-1"])
+        builder.remove(RemoveAccount(clientID: try #require(ClientID("app-1")), account: account))
+        let left = builder.cache.partition(.standard).accounts.values.flatMap { $0.refreshTokens.values }
+        #expect(left.isEmpty)
     }
 
     @Test func removesTheFamilysRefreshTokenWithItsLastMember() throws {

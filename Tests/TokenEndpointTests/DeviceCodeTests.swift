@@ -5,6 +5,25 @@ internal import TokenModel
 @testable internal import TokenEndpoint
 
 @Suite(.bounded) struct DeviceCodeTests {
+    /// A provider could have asked Microsoft for the code, and would get the tokens of the user who enters it there.
+    @Test(
+        arguments: [
+            ("https://id.example/t", "https://id.example/device", true),
+            ("https://id.example/t", "https://microsoft.com/devicelogin", false),
+            ("https://id.example/t", "https://www.microsoft.com/link", false),
+            ("https://id.example/t", "https://login.microsoftonline.com/common/oauth2/deviceauth", false),
+            ("https://id.example/t", "https://victim.ciamlogin.com/device", false),
+            ("https://id.example/t", "https://notmicrosoft.com/devicelogin", true),
+            ("https://login.microsoftonline.com/common", "https://microsoft.com/devicelogin", true),
+        ])
+    func showsNoPageOfMicrosoftsForACodeOfAnotherProvider(authority: String, page: String, isShown: Bool) throws {
+        let body = "{\"device_code\":\"d\",\"user_code\":\"u\",\"verification_uri\":\"\(page)\"}"
+        let response = HTTPResponse(endpoint: "x", status: 200, body: Secret(body))
+        let kind: Authority.Kind = authority.contains("microsoft") ? .entra : .openID
+        let grant = try? DeviceCodeGrant(response, of: Authority(authority, kind: kind))
+        #expect((grant != nil) == isShown)
+    }
+
     private func script(_ body: String) -> ScriptedServer.Script {
         { $0.path.hasSuffix("/devicecode") ? .json(body) : .answer(status: 404, body: "") }
     }

@@ -27,6 +27,42 @@ internal import TokenModel
         }
     }
 
+    /// The code of the sign-in page's provider would be sent to the token endpoint's (RFC 9700 section 4.4).
+    @Test(
+        arguments: [
+            (.openID, "https://id.example/token", "https://accounts.example/authorize", true),
+            (
+                .openID, "https://id.example/token", "https://login.microsoftonline.com/common/oauth2/v2.0/authorize",
+                false
+            ),
+            (.openID, "https://id.example/token", "https://victim.ciamlogin.com/t/oauth2/v2.0/authorize", false),
+            (
+                .openID, "https://login.microsoftonline.com/t/token", "https://login.microsoftonline.com/t/authorize",
+                true
+            ),
+            (.openID, "https://login.microsoftonline.com/t/token", "https://login.windows.net/t/authorize", true),
+            (.b2c, "https://id.example/token", "https://accounts.example/authorize", false),
+            (.ciam, "https://id.example/token", "https://victim.ciamlogin.com/t/oauth2/v2.0/authorize", false),
+            (.ciam, "https://t.ciamlogin.com/token", "https://t.ciamlogin.com/authorize", true),
+            (.adfs, "https://fs.example/adfs/oauth2/token", "https://login.microsoftonline.com/authorize", false),
+            (.entra, "https://id.example/token", "https://login.microsoftonline.com/authorize", false),
+        ] as [(Authority.Kind, String, String, Bool)])
+    func sendsNoCodeOfOneProviderToAnother(kind: Authority.Kind, token: String, page: String, isTaken: Bool) throws {
+        let path = kind == .adfs ? "adfs" : kind == .b2c ? "tfp/t/b2c_1_p" : "t"
+        let authority = try Authority("https://id.example/\(path)", kind: kind)
+        for field in [
+            "authorization_endpoint", "device_authorization_endpoint", "pushed_authorization_request_endpoint",
+        ] {
+            var fields = ["issuer": authority.url, "token_endpoint": token, "authorization_endpoint": token]
+            fields[field] = page
+            if kind == .entra { fields["issuer"] = nil }
+            let document = JSONTree.object(fields.map { JSONTree.Member(name: $0, value: .text($1)) }).json
+            let response = HTTPResponse(endpoint: "x", status: 200, body: Secret(document))
+            let endpoints = try? Endpoints(response, of: authority, version: .v2)
+            #expect((endpoints != nil) == isTaken, "\(field)")
+        }
+    }
+
     @Test func requestsTheDocumentOfOtherProvidersOnce() async throws {
         let document = """
             {"issuer":"x","token_endpoint":"https://t.example/token","authorization_endpoint":"https://t.example/a",\

@@ -48,6 +48,18 @@ internal import TokenModel
         #expect(try IssuedTokens(response, to: .sample(.common), issuer: nil, now: 0).expiresIn == 60)
     }
 
+    /// A policy chooses its subjects, which could be the identifiers of other tenants' accounts.
+    @Test(arguments: [OAuthVersion.v1, .v2])
+    func takesNoSubjectOfAB2CPolicyForAnEntraAccount(version: OAuthVersion) throws {
+        let authority = try Authority("https://login.microsoftonline.com/tfp/evil/b2c_1_p", kind: .b2c)
+        var request = try TokenRequest.sample(authority)
+        request.version = version
+        let body = Secret(#"{"access_token":"at"}"#)
+        let response = HTTPResponse(endpoint: "the token endpoint", status: 200, body: body)
+        let error = #expect(throws: TokenError.self) { try IssuedTokens(response, to: request, issuer: nil, now: 0) }
+        #expect(error?.message.contains("client_info") == true, "\(error?.message ?? "")")
+    }
+
     @Test func treatsNullAsAbsent() async throws {
         let body = Answers.minimal.dropLast() + #","refresh_token":null,"scope":null,"id_token":null,"error":null}"#
         try await EndpointFixture.with(EndpointFixture.token(.json(String(body)))) { fixture in

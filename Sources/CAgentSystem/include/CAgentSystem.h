@@ -39,6 +39,11 @@ ssize_t agent_send_with_descriptor(int socket, const void *bytes, size_t count, 
 /* Writes parts of a message to a socket without waiting. As `sendmsg`, without SIGPIPE. */
 ssize_t agent_send_parts(int socket, struct iovec parts[], size_t count);
 
+/* Has the kernel refuse to send descriptors to a Unix socket, and to those that are accepted from it. A descriptor that nobody has received
+   is closed by the thread that reads or closes the socket, and that may take as long as its sender wants. 0, or an errno: before Linux 6.16
+   and on other systems descriptors cannot be refused. */
+int agent_refuse_descriptors(int socket);
+
 /* Reads bytes from a Unix socket, and the descriptor that has come with them: -1 if there is none, if there are several, or if the
    message was longer than `limit`. As `recv`. */
 ssize_t agent_receive_with_descriptor(int socket, void *bytes, size_t limit, int *descriptor, int flags);

@@ -40,8 +40,8 @@ enum LimitedPeer: Hashable, Sendable {
     }
 }
 
-/// Limits the lines of the audit log about failed requests, which hand out nothing: 60 in a minute for each peer, and one line with the
-/// number of those that were omitted. Without it, an app could repeat a request that is refused until the files have no older lines.
+/// Limits the lines of the audit log about failed requests, which hand out nothing: 60 in a minute for each peer, 300 for all, and one line
+/// for each peer with the number of those that were omitted. Without it, an app could repeat a request that is refused until the files have no older lines.
 ///
 /// The table of peers has a limited size. Peers beyond it share one limit.
 struct FailureLimit: Sendable {
@@ -62,13 +62,14 @@ struct FailureLimit: Sendable {
         let peer: AuditEvent.Peer?
         let socket: String?
         var count = 0
+        var omitted = 0
 
         /// The line about the events that were omitted; nil if there are none.
         func omission(at time: Int64) -> AuditEvent? {
-            guard count > FailureLimit.eventsPerMinute else { return nil }
+            guard omitted > 0 else { return nil }
             return AuditEvent(
                 .omitted, time: time, peer: peer, socket: socket, outcome: AuditEvent.Kind.omitted.rawValue,
-                count: count - FailureLimit.eventsPerMinute)
+                count: omitted)
         }
 
         /// Whether the minute is over. The clock may have been set back.
@@ -77,6 +78,8 @@ struct FailureLimit: Sendable {
 
     /// The present minute of each peer that has had a failure in it.
     private var minutes: [LimitedPeer: Minute] = [:]
+    /// The lines of all peers in the minute that began then.
+    private var all = (start: Int64(0), count: 0)
     private var lastNumber: UInt64 = 0
 
     /// The number of peers in the table.
@@ -91,13 +94,22 @@ struct FailureLimit: Sendable {
         if let minute = minutes[peer], minute.isOver(at: event.time) { remove(peer, event.time, &decision) }
         var minute = minutes[peer] ?? begin(event, of: peer)
         minute.count += 1
+        decision.isAdmitted = minute.count <= Self.eventsPerMinute && admitsLine(at: event.time)
+        if !decision.isAdmitted { minute.omitted += 1 }
         minutes[peer] = minute
-        decision.isAdmitted = minute.count <= Self.eventsPerMinute
-        if minute.count == Self.eventsPerMinute + 1 {
+        if minute.omitted == 1, !decision.isAdmitted {
             let end = Self.secondsOfMinute - abs(event.time - minute.start)
             decision.minute = (end, minute.number, peer)
         }
         return decision
+    }
+
+    /// Counts a line of any peer; false if this minute has had all that it may have.
+    private mutating func admitsLine(at time: Int64) -> Bool {
+        if abs(time - all.start) >= Self.secondsOfMinute { all = (time, 0) }
+        guard all.count < Self.eventsOfAll else { return false }
+        all.count += 1
+        return true
     }
 
     /// Ends a minute.
@@ -136,6 +148,8 @@ struct FailureLimit: Sendable {
 
     /// The number of failed requests of a peer that have lines of their own in a minute.
     static let eventsPerMinute = 60
+    /// The same for all peers together: a user has any number of processes.
+    static let eventsOfAll = 300
     /// The number of peers that have a limit of their own at the same time.
     static let maximumPeers = 64
     private static let secondsOfMinute: Int64 = 60

@@ -14,6 +14,8 @@ final class EventFeed {
         var group: SharingGroup
         /// The number of the published socket; nil for the agent's own.
         var socket: UInt64?
+        /// Whether the subscribers may know of their own app's accounts only; see `AgentRequest.confined`.
+        var isConfined = false
     }
 
     /// What an event is about. A later event replaces an earlier one about the same.
@@ -62,7 +64,8 @@ final class EventFeed {
         self.key = key
         self.rules = rules
         id = Int64.random(in: 1 ... .max)
-        list = ListAccounts(clientID: key.clientID, sharingGroup: key.group)
+        let all = ListAccounts(clientID: key.clientID, sharingGroup: key.group)
+        list = key.isConfined ? all.confined : all
     }
 
     // MARK: Readers

@@ -107,7 +107,8 @@ final class EventFeeds {
 
     private func feed(of request: WatchEvents, _ publication: Publication?) throws(TokenError) -> EventFeed {
         let key = EventFeed.Key(
-            clientID: request.clientID, group: request.sharingGroup, socket: publication?.id)
+            clientID: request.clientID, group: request.sharingGroup, socket: publication?.id,
+            isConfined: request.isConfined)
         lastNumber += 1
         if let feed = feeds[key] {
             feed.lastUse = lastNumber

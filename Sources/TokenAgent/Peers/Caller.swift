@@ -19,6 +19,9 @@ struct Caller: Sendable {
     /// The published socket of the connection; nil for the agent's own socket.
     var publication: Publication? { published?.publication }
 
+    /// Whether the peer may know of its own apps' accounts only; see `AgentRequest.confined`.
+    var isConfined: Bool { publication != nil || identity.sandbox != nil }
+
     /// Whether a request may be answered.
     enum Admission {
         case allowed

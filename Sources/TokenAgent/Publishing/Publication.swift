@@ -116,7 +116,7 @@ extension CacheOwner {
         do throws(TokenError) {
             let rules = publication.rules
             try rules.check(request)
-            let list = ListAccounts(clientID: request.clientID, sharingGroup: request.sharingGroup)
+            let list = ListAccounts(clientID: request.clientID, sharingGroup: request.sharingGroup).confined
             let admitted = rules.account == nil ? nil : try rules.admitted(list)
             return find(in: request.sharingGroup) { cache, tokens throws(TokenError) in
                 var account: Account?
@@ -137,7 +137,7 @@ extension CacheOwner {
         _ request: WatchEvents, from session: SessionID, through publication: Publication
     ) -> Answer<WatchEvents.Reply> {
         do throws(TokenError) {
-            let list = ListAccounts(clientID: request.clientID, sharingGroup: request.sharingGroup)
+            let list = ListAccounts(clientID: request.clientID, sharingGroup: request.sharingGroup).confined
             _ = try publication.rules.admitted(list)
             return try core.events.next(request, from: session, through: publication)
         } catch {

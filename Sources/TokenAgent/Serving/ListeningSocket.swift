@@ -1,4 +1,5 @@
 internal import AgentSocket
+internal import CAgentSystem
 internal import PosixFiles
 internal import TokenModel
 
@@ -52,6 +53,7 @@ enum ListeningSocket {
             throw handover("can be connected to by others; use SocketMode=0600 in the socket unit")
         }
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+        agent_refuse_descriptors(descriptor)
     }
 
     /// Whether a process listens at a path; nil if that cannot be found out. A service manager that listens there
@@ -90,6 +92,7 @@ enum ListeningSocket {
     private static let queueLength: Int32 = 1024
 
     private static func listen(_ descriptor: Int32, at path: String) throws(TokenError) {
+        agent_refuse_descriptors(descriptor)
         let temporary = "\(path).\(getpid())"
         unlink(temporary)
         // On Linux, the file gets the descriptor's mode, whatever the umask, and the agent's process may change no mode by a path.

@@ -50,7 +50,8 @@ struct RequestHandler: Sendable {
             let (id, metrics) = (frame.id, owner.core.metrics)
             let decoded: Request
             do throws(TokenError) {
-                decoded = try frame.request(Request.self)
+                let sent = try frame.request(Request.self)
+                decoded = caller.isConfined ? sent.confined : sent
             } catch {
                 caller.log.refused(error, id: id)
                 metrics.count(.request(number: Request.number, .failed(error.code)))

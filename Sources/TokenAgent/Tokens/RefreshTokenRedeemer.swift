@@ -224,6 +224,10 @@ final class RefreshTokenRedeemer {
             }
             throw error.withAccount(plan.account, cache: memory.cache, in: group)
         }
+        guard !response.names(anotherThan: token.account, at: plan.authority) else {
+            try await remove(token, in: group)
+            throw Self.otherAccount.withAccount(plan.account, cache: memory.cache, in: group)
+        }
         // If the account has been removed meanwhile, the removal has deleted the note too.
         return try await saver.save(response, from: .redemption(token), parameters, at: plan.authority)
     }
@@ -242,6 +246,15 @@ final class RefreshTokenRedeemer {
         }
     }
 
+    /// Removes a refresh token that is not its account's, with its note.
+    private func remove(_ token: RefreshTokenRecord, in group: SharingGroup) async throws(TokenError) {
+        try await commits.commit(changing: token.account, in: group) { () async throws(TokenError) in
+            try? await reader.read([token.account], in: group)
+            let changes = memory.cache.changes(removing: token, in: group)
+            return (CommitQueue.CacheCommit(changes: changes, settled: notes.settled(by: token, in: group)), ())
+        }
+    }
+
     /// Deletes the note of a refresh token that was not sent.
     private func deleteNote(of token: RefreshTokenRecord, in group: SharingGroup) async {
         guard let key = notes.settled(by: token, in: group) else { return }
@@ -251,6 +264,10 @@ final class RefreshTokenRedeemer {
     private static let issuedElsewhere = TokenError(
         .interactionRequired, "the refresh token was issued by another identity provider; sign in at this one",
         reason: .authority)
+
+    private static let otherAccount = TokenError(
+        .interactionRequired, "the refresh token was another account's, as its redemption has shown; sign in again",
+        reason: .account)
 
     private static let nothingToRedeem = TokenError(
         .interactionRequired, "there is no refresh token to redeem; sign in")
@@ -313,6 +330,18 @@ private struct Refusal {
     private static let interruption =
         "no answer came when this account's refresh token was redeemed before the agent stopped, and it may have been used "
         + "up; sign in again"
+}
+
+extension IssuedTokens {
+    /// Whether the response names another account than that of the refresh token. A file may have named a wrong one.
+    ///
+    /// An identifier that is too long for the store is another one there.
+    fileprivate func names(anotherThan account: AccountKey, at authority: Authority) -> Bool {
+        guard let named = homeAccountID, let known = account.homeAccountID, authority.kind != .openID,
+            ValueLimits.isIdentifier(named.text)
+        else { return false }
+        return named != known
+    }
 }
 
 extension RedeemGrant {

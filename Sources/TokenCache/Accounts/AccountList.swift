@@ -50,7 +50,11 @@ extension CredentialCache {
         let profiles =
             (app?.credentials.accounts.values.map(ListedProfile.init) ?? partition.profiles(of: key, texts)).inListOrder
         guard !profiles.isEmpty, isBesideNoKnownAccount(key, profiles, in: partition) else { return nil }
-        if let app, request.onlySignedIn, !isListed(app.credentials, for: app.id, in: partition) { return nil }
+        if let app, request.onlySignedIn,
+            !isListed(app.credentials, for: app.id, in: partition, isConfined: request.isConfined)
+        {
+            return nil
+        }
         if let username = request.username?.lowercased(), !profiles.usernames.contains(username) { return nil }
         if let local = request.localAccountID?.lowercased(),
             !profiles.contains(where: { $0.profile.localAccountID == local })
@@ -65,14 +69,17 @@ extension CredentialCache {
 
     /// Whether the account is listed for an app, by MSAL's rule: it has a refresh token of the app or of its family, or the app is
     /// recorded as signed in; never after a sign-out.
-    private func isListed(_ credentials: AccountCredentials, for clientID: ClientID, in partition: Partition) -> Bool {
+    private func isListed(
+        _ credentials: AccountCredentials, for clientID: ClientID, in partition: Partition, isConfined: Bool
+    ) -> Bool {
         switch credentials.metadata[clientID.key]?.signInState {
         case .signedOut: return false
         case .signedIn: return true
         case nil:
             return credentials.refreshTokens.values.contains { token in
                 guard let family = token.familyID else { return token.clientID == clientID }
-                return family == self.family(of: clientID, at: token.environment, in: partition)
+                return family
+                    == self.family(of: clientID, at: token.environment, in: partition, isConfined: isConfined)
             }
         }
     }
@@ -118,7 +125,8 @@ extension CredentialCache {
         _ request: GetCurrentAccount, _ tokens: inout ListedTokens
     ) throws(TokenError) -> (reply: GetCurrentAccount.Reply, changes: [CacheChange]) {
         let partition = partition(request.sharingGroup)
-        let list = ListAccounts(clientID: request.clientID, sharingGroup: request.sharingGroup)
+        var list = ListAccounts(clientID: request.clientID, sharingGroup: request.sharingGroup)
+        list.isConfined = request.isConfined
         var (accounts, last) = ([Account](), AccountKey?.none)
         let isOne =
             partition.holders.hasAccounts(of: request.clientID, atMost: Self.searchedAccounts)

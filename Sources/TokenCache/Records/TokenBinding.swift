@@ -50,12 +50,6 @@ package struct TokenBinding: Sendable, Hashable {
 }
 
 extension CloudDirectory {
-    /// Whether every path of a host is Microsoft's.
-    package static func isMicrosofts(_ environment: String) -> Bool {
-        let host = URLParts.host(ofEnvironment: environment)
-        return isBuiltIn(environment) || host.hasSuffix(".ciamlogin.com") || host.hasSuffix(".b2clogin.com")
-    }
-
     /// Whether an authority is of the kind, and the identity provider, that a binding names.
     package func isBound(_ binding: TokenBinding, to authority: Authority) -> Bool {
         guard binding.kind == authority.kind, binding.isComplete else { return false }

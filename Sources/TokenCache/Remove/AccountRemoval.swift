@@ -12,8 +12,9 @@ extension CredentialCache {
                 request.extent == .account || $0 == request.clientID
             }
         }
-        return accounts(of: request, in: partition).flatMap { account in
-            request.extent == .account
+        return accounts(of: request, in: partition).flatMap { account -> [CacheChange] in
+            if request.isConfined, !isKnown(partition[account], to: request.clientID, in: partition) { return [] }
+            return request.extent == .account
                 ? wipe(account, for: request.clientID, in: partition, request.sharingGroup)
                 : signOut(account, of: request.clientID, in: partition, request.sharingGroup)
         }
@@ -41,8 +42,8 @@ extension CredentialCache {
         return credentials.isKnown(at: environment, clouds)
     }
 
-    /// Removes the app's own tokens, and its family's refresh token if no other member is signed in. The account stays for other
-    /// apps.
+    /// Removes the app's own tokens, and its family's refresh token if the app is a member, and no other member is signed in. The account
+    /// stays for other apps.
     private func signOut(
         _ account: AccountKey, of clientID: ClientID, in partition: Partition, _ group: SharingGroup
     ) -> [CacheChange] {
@@ -50,8 +51,9 @@ extension CredentialCache {
         var changes = credentialRemovals(of: account, credentials, group) { $0 == clientID }
         let shared = credentials.refreshTokens.filter { $0.value.familyID != nil }
         let needed = shared.isEmpty ? [] : families(ofOtherAppsThan: clientID, credentials, in: partition)
-        changes += shared.filter { !needed.contains($0.value.familyID) }.keys.sorted()
-            .map { remove(.refreshToken, $0, account: account, group) }
+        changes += shared.filter { _, token in
+            !needed.contains(token.familyID) && isLastMember(clientID, with: token, credentials, in: partition)
+        }.keys.sorted().map { remove(.refreshToken, $0, account: account, group) }
         changes += opaqueRecordRemovals(of: account, in: partition, group) { $0 == clientID }
         // An app that found the account only through its family is recorded as signed out, too.
         return changes + signedOut(account, of: clientID, credentials, unlessKnown: changes.isEmpty)
@@ -111,6 +113,20 @@ extension CredentialCache {
         return access.map { remove(.accessToken, $0, account: account, group) }
             + refresh.map { remove(.refreshToken, $0, account: account, group) }
             + identity.map { remove(.idToken, $0, account: account, group) }
+    }
+
+    /// Whether an app belongs to the family of a refresh token, and the app that has got the token does not need it any more. An app of
+    /// which nothing is known may need it: another library's file need not tell the families of its apps.
+    private func isLastMember(
+        _ clientID: ClientID, with token: RefreshTokenRecord, _ credentials: AccountCredentials,
+        in partition: Partition
+    ) -> Bool {
+        if token.clientID == clientID { return true }
+        guard family(of: clientID, at: token.environment, in: partition, isConfined: true) == token.familyID else {
+            return false
+        }
+        return credentials.isSignedOut(token.clientID)
+            || appMetadata(of: token.clientID, at: token.environment, in: partition) != nil
     }
 
     /// The families of the other apps that are signed in to the account, and so still need their family's refresh token.

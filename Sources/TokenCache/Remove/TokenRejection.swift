@@ -12,8 +12,7 @@ extension CredentialCache {
         let credentials = partition[token.account]
         switch (error.details.oauthError, error.details.subError) {
         case ("invalid_grant", "bad_token"):
-            return credentials.refreshTokens.values.filter { $0.secret == token.secret }.sorted { $0.key < $1.key }
-                .map { remove(.refreshToken, $0.key, account: token.account, group) }
+            return changes(removing: token, in: group)
         case ("invalid_grant", "user_account_deleted"):
             guard stillHolds(secret: token.secret, of: token.account, in: group) else { return [] }
             return credentialRemovals(of: token.account, credentials, group) { $0 == clientID }
@@ -28,6 +27,12 @@ extension CredentialCache {
             return [.save(.appMetadata(app))]
         default: return []
         }
+    }
+
+    /// The changes that remove a refresh token, unless it has been replaced since.
+    package func changes(removing token: RefreshTokenRecord, in group: SharingGroup) -> [CacheChange] {
+        partition(group)[token.account].refreshTokens.values.filter { $0.secret == token.secret }
+            .sorted { $0.key < $1.key }.map { remove(.refreshToken, $0.key, account: token.account, group) }
     }
 
     /// Whether the cache still holds a refresh token under this one's key, whatever its secret. If not, the app has signed out since

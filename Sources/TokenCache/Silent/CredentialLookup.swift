@@ -60,10 +60,11 @@ extension CredentialCache {
         in partition: Partition
     ) -> [RefreshTokenRecord] {
         let clientID = parameters.clientID
-        let known = family(of: clientID, at: cacheEnvironment(of: authority), in: partition)
+        let known = family(
+            of: clientID, at: cacheEnvironment(of: authority), in: partition, isConfined: parameters.isConfined)
         // ADAL also tries the family's token, as the last one, for an app that is not known to belong to the family: it
         // may have joined it since.
-        let family = known ?? (parameters.version == .v1 ? .presumed : nil)
+        let family = known ?? (parameters.version == .v1 && !parameters.isConfined ? .presumed : nil)
         let usable = credentials.refreshTokens(of: clientID, family, for: parameters.scopes).filter {
             ($0.familyID == nil ? $0.clientID == clientID : $0.familyID == family)
                 && clouds.sameCloud($0.environment, authority.environment) && serves($0, parameters, at: authority)

@@ -35,10 +35,13 @@ extension CredentialCache {
         let partition = partition(request.parameters.sharingGroup)
         let clientID = request.parameters.clientID
         switch account(for: request, in: partition, now: now) {
-        case .none: return .interactionRequired("this account is not in the cache; sign in", .account)
+        case .none: return Self.unknownAccount
         case .several: return .ambiguousAccount
         case .one(let account, let dependsOnTime):
             let credentials = partition[account]
+            guard !request.parameters.isConfined || isKnown(credentials, to: clientID, in: partition) else {
+                return Self.unknownAccount
+            }
             guard !credentials.isSignedOut(clientID) else {
                 return .interactionRequired("this account signed out of the app; sign in again", .account)
             }
@@ -69,6 +72,19 @@ extension CredentialCache {
         return .interactionRequired(
             "no token in the cache fits this request; sign in", mismatch(of: request, at: authority, credentials))
     }
+
+    /// Whether an app has anything of an account: tokens, those of its family, or a sign-in or a sign-out.
+    func isKnown(_ credentials: AccountCredentials, to clientID: ClientID, in partition: Partition) -> Bool {
+        credentials.metadata[clientID.key] != nil
+            || credentials.accessTokens.values.contains { $0.clientID == clientID }
+            || credentials.refreshTokens.values.contains { token in
+                guard let family = token.familyID else { return token.clientID == clientID }
+                return family == self.family(of: clientID, at: token.environment, in: partition, isConfined: true)
+            }
+    }
+
+    private static let unknownAccount = SilentDecision.interactionRequired(
+        "this account is not in the cache; sign in", .account)
 
     /// The part of a request that does not fit the app's tokens of an account, which cannot be renewed.
     private func mismatch(

@@ -89,11 +89,26 @@ package struct Endpoints: Sendable, Equatable {
                 throw response.invalid("names an endpoint that does not use https")
             }
         }
+        guard isOfOneProvider(authority) else {
+            throw response.invalid("names a sign-in page of another provider than its token endpoint")
+        }
         for url in [token, authorization, deviceCode, pushedAuthorization].compactMap(\.self) where !Self.isPlain(url) {
             throw response.invalid("names an endpoint that is not the URL of an endpoint")
         }
         if let endSession, !Self.isURL(endSession) {
             throw response.invalid("names a page for signing out that is not the URL of a page")
+        }
+    }
+
+    /// Whether the endpoints at which a user signs in belong to the provider whose token endpoint gets the code. Otherwise a provider could
+    /// have the user sign in at Microsoft's page, and be sent Microsoft's code (RFC 9700 section 4.4).
+    ///
+    /// The endpoints of an OpenID provider may be at several hosts, but at Microsoft's all of them or none.
+    private func isOfOneProvider(_ authority: Authority) -> Bool {
+        guard let token = try? URLParts(token).environment, !CloudDirectory.isBuiltIn(token) else { return true }
+        return [authorization, deviceCode, pushedAuthorization].compactMap(\.self).allSatisfy { url in
+            guard let environment = try? URLParts(url).environment, environment != token else { return true }
+            return authority.kind == .openID && !CloudDirectory.isMicrosofts(environment)
         }
     }
 

@@ -79,6 +79,9 @@ package struct DeviceCodeGrant: Sendable {
         guard Endpoints.isSafe(url, for: authority), Endpoints.isURL(url) else {
             throw response.invalid("names a page for the code that does not use https")
         }
+        guard Self.mayShow(url, authority) else {
+            throw response.invalid("names a page for the code that is Microsoft's")
+        }
         let shownCode = UntrustedText.clean(userCode)
         let shownURL = UntrustedText.clean(url)
         self.init(
@@ -89,6 +92,23 @@ package struct DeviceCodeGrant: Sendable {
             // RFC 8628 section 3.5: the default is five seconds. Less than a second would be a busy loop.
             interval: min(max(object.seconds("interval") ?? 5, 1), Self.longestInterval))
     }
+
+    /// Whether an authority may have the user enter its code on a page. At Microsoft's a code is another provider's only if that provider
+    /// has asked Microsoft for it, and gets the user's tokens.
+    private static func mayShow(_ url: String, _ authority: Authority) -> Bool {
+        guard let host = try? URLParts(url).host.lowercased(),
+            !authority.isLoopback, !CloudDirectory.isMicrosofts(authority.environment)
+        else { return true }
+        return !CloudDirectory.isMicrosofts(host)
+            && !microsoftsPages.contains { host == $0 || host.hasSuffix(".\($0)") }
+    }
+
+    /// The domains of the pages on which Microsoft's users enter codes.
+    private static let microsoftsPages = [
+        "microsoft.com", "microsoft.us", "microsoftonline.com", "microsoftonline.us", "microsoftonline.cn",
+        "chinacloudapi.cn",
+        "aka.ms", "live.com",
+    ]
 
     /// Providers' codes live for half an hour at most. A sign-in occupies a place in the agent for as long.
     private static let longestLifetime: Int64 = 3600

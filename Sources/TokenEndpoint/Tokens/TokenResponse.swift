@@ -27,8 +27,9 @@ extension IssuedTokens {
             throw response.invalid("holds no ID token")
         }
         // Microsoft's clouds always send the requested `client_info`; for others, the subject of the ID token is used
-        // without it.
-        if request.version == .v2, homeAccountID == nil, CloudDirectory.isBuiltIn(request.authority.environment) {
+        // without it. A subject that a B2C policy chooses could be the identifier of another tenant's account.
+        let needsClientInfo = request.version == .v2 || request.authority.kind == .b2c
+        if needsClientInfo, homeAccountID == nil, CloudDirectory.isBuiltIn(request.authority.environment) {
             throw response.invalid("holds no usable client_info", code: .internalError)
         }
     }

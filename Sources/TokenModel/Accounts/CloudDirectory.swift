@@ -70,6 +70,12 @@ package struct CloudDirectory: Sendable, Equatable {
     /// Whether the host belongs to one of Microsoft's clouds.
     package static func isBuiltIn(_ environment: String) -> Bool { builtInHosts.contains(environment) }
 
+    /// Whether every path of a host is Microsoft's.
+    package static func isMicrosofts(_ environment: String) -> Bool {
+        let host = URLParts.host(ofEnvironment: environment)
+        return isBuiltIn(environment) || host.hasSuffix(".ciamlogin.com") || host.hasSuffix(".b2clogin.com")
+    }
+
     private static let builtInHosts = Set(builtIn.flatMap(\.aliases))
 
     /// Adds the clouds that one of Microsoft's clouds returned when it was asked about `environment`.

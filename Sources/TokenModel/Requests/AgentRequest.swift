@@ -21,6 +21,9 @@ package protocol AgentRequest: Sendable, Equatable {
     /// What a person is asked to confirm, in words that follow "asks to"; nil if the name of the request says it.
     var purpose: String? { get }
 
+    /// The request as that of a peer that may know of its own apps' accounts only: one in a sandbox, or at a published socket.
+    var confined: Self { get }
+
     /// The request without its wish to know how long the result may be kept; nil if it has no such wish.
     var withoutFreshness: Self? { get }
 }
@@ -29,5 +32,6 @@ extension AgentRequest {
     package var isRepeatable: Bool { true }
     package var tokenParameters: TokenParameters? { nil }
     package var purpose: String? { nil }
+    package var confined: Self { self }
     package var withoutFreshness: Self? { nil }
 }

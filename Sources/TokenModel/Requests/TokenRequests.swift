@@ -36,6 +36,11 @@ extension AcquireTokenSilent: AgentRequest {
     package typealias Reply = TokenResult
     package static let number: UInt32 = 11
     package var tokenParameters: TokenParameters? { parameters }
+    package var confined: AcquireTokenSilent {
+        var request = self
+        request.parameters.isConfined = true
+        return request
+    }
     package var withoutFreshness: AcquireTokenSilent? {
         guard wantsFreshness else { return nil }
         var request = self

@@ -157,7 +157,8 @@ internal import TokenModel
 
     // Mirrors: S19 MSIDDefaultSilentTokenRequestTests
     //   testAcquireTokenSilent_whenExpiredAccessTokenInCache_andDifferentAccountReturn_shouldReturnValidResult
-    @Test func ignoresOtherAccountsInASilentRequest() async throws {
+    // There the app gets the other account's token, and has to compare the accounts.
+    @Test func failsIfARefreshNamesAnotherAccount() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice).account
@@ -166,8 +167,9 @@ internal import TokenModel
                 "client_info": .string(clientInfo(uid: "someone-else", utid: tenant))
             ]
             f.expireTokens()
-            let result = try await app.token(account)
-            #expect(result.account.identifier == "someone-else.\(tenant)")
+            #expect(await app.refusal(account)?.isInteractionRequired == true)
+            f.emulator.control.settings.tokenReply = [:]
+            #expect(await app.refusal(account)?.isInteractionRequired == true, "the refresh token is removed")
         }
     }
 

@@ -154,6 +154,14 @@ internal import TokenWire
         #expect(limit.count <= 2, "peers whose minute is over make room")
     }
 
+    /// A user has any number of processes; the files must not be filled with their failures.
+    @Test func limitsTheLinesOfAllProcessesTogether() async throws {
+        for process in 0..<60 { for app in 0..<20 { try refuse("app-\(app)", from: caller(Int32(process))) } }
+        #expect(try await lines("refusal").count == FailureLimit.eventsOfAll)
+        await trail.stopped()
+        #expect(count(try await lines("omitted")) == 1200 - FailureLimit.eventsOfAll)
+    }
+
     @Test func countsFailuresOfEveryKind() async throws {
         for number in 0..<50 {
             reply(to: Unlock(passphrase: Secret("wrong")), .failure(TokenError(.storeUnavailable, "")), from: caller())
