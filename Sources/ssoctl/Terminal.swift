@@ -91,7 +91,7 @@ extension Terminal {
         let isPerson = isatty(STDIN_FILENO) == 1
         if isPerson {
             // The echo is disabled before the prompt, after which the user may type.
-            _ = agent_hide_typing(STDIN_FILENO)
+            _ = agent_hide_typing(STDIN_FILENO, prompt)
             StandardStream.error.write(prompt)
         }
         defer {
