@@ -170,7 +170,8 @@ struct SSOAgent: ParsableCommand {
         }
         (options.handedSocket, options.notifier) = (handover.socket, handover.notifier)
         let reader = ConfigurationReader(
-            configuration, environment, named: config, allowsLoopbackHTTP: allowLoopbackHttp)
+            configuration, environment, named: config, allowsLoopbackHTTP: allowLoopbackHttp,
+            hasMetricsSocket: metricsSocket != nil)
         options.readConfiguration = { () throws(TokenError) in try reader.read() }
         // Started before there is a token, a key or a passphrase in memory.
         options.helper = HelperProcess(
@@ -228,6 +229,7 @@ struct SSOAgent: ParsableCommand {
         let configuration = try Configuration(ConfigurationFiles(environment, named: config))
         // Checked before the file of certificate authorities is read again: the reading of a pipe could wait for ever.
         try configuration.requireNamedFiles()
+        if metricsSocket == nil { try configuration.requireMetricsFolder() }
         return (configuration, try options(configuration, variables, environment))
     }
 
@@ -310,7 +312,7 @@ struct SSOAgent: ParsableCommand {
             network: try Self.network(configuration, variables),
             policy: PeerPolicy(userID: FileStatus.effectiveUser, rules: configuration.rules),
             now: { Int64(Date().timeIntervalSince1970) }, logger: logger)
-        options.metricsSocketPath = metricsSocket.map(Self.absolute) ?? configuration.metricsSocket
+        options.metricsSocketPath = metricsSocket.map(Self.absolute) ?? configuration.metricsSocket?.value
         options.askpass = configuration.askpass?.value
         options.auditsNames = configuration.auditsNames
         options.letsAppsKeepTokens = configuration.letsAppsKeepTokens
