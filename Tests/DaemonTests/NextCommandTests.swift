@@ -161,6 +161,10 @@ internal import Testing
             let missing = try await f.failure(["app", "list"], status: 1, variables: variables)
             #expect((missing["message"] as? String)?.contains("does not exist") == true)
             #expect(missing["nextCommand"] as? String == "ssoctl init")
+            // Without the file, the agent would not start.
+            let begun = ["SSO_AGENT_CONFIG": f.folder.file("begun/config.toml")]
+            let status = try await f.onTerminal(["init"], variables: begun).finish().status
+            #expect(status == 4 && FileManager.default.fileExists(atPath: f.folder.file("begun/config.toml")))
             try await f.ssoctl(
                 ["app", "add", "graph", "--client-id", Self.clientID, "--scope", "S"], variables: variables)
             #expect(try await f.json(["app", "show"], variables: variables)["clientId"] as? String == Self.clientID)
