@@ -179,8 +179,8 @@ struct Advice {
     private static let startMarks = ["; \(StartAdvice.commandMark)", "; otherwise \(StartAdvice.commandMark)"]
     /// The first words of the commands in messages.
     private static let programs = [
-        "ssoctl", "chmod", "setfacl", "sudo chmod", "sudo setfacl", "sudo chown", "env -u", "kill", "unset", "export",
-        "loginctl",
+        "ssoctl", "chmod", "setfacl", "sudo chmod", "sudo setfacl", "sudo chown", "sudo apt", "env -u", "kill", "unset",
+        "export", "loginctl", "mkdir",
     ]
 
     /// Whether the message has a command in a sentence that is not understood without it.
