@@ -63,6 +63,13 @@ internal import TokenWire
             let socket = "ok   socket: \(path) is a published socket, which serves tokens only\n"
             #expect(doctor.output.hasPrefix(socket) && doctor.output.contains("ok   configuration: "), "\(doctor)")
             #expect(try await f.at(path, ["status"]).output.contains("answers at the published \(path)"))
+            // What is not known is absent.
+            let status = try await f.at(path, ["status", "--json"]).output
+            #expect(!status.contains("pid") && !status.contains("accounts") && !status.contains("uptime"), "\(status)")
+            for own in [["audit"], ["sign-out", "alice", "--client-id", "app-1"]] {
+                let ended = try await f.at(path, own)
+                #expect(ended.status == 1 && ended.errors.contains("run this where the agent runs"), "\(ended)")
+            }
             // A published socket publishes no other.
             let nested = try await f.at(
                 path, ["publish", "--socket", f.folder.file("shared/2.sock"), "--client-id", "app-1"])

@@ -41,7 +41,11 @@ struct AuditCommand: AsyncParsableCommand {
     /// Prints the log; returns whether no line is missing or changed.
     private func printLog() async throws(TokenError) -> Bool {
         var path = file ?? ""
-        if file == nil { path = "\(try await AgentClient.shared.status().stateDirectory)/\(AuditWriter.fileName)" }
+        if file == nil {
+            let status = try await AgentClient.shared.status()
+            guard status.processID != 0 else { throw .atPublishedSocket }
+            path = "\(status.stateDirectory)/\(AuditWriter.fileName)"
+        }
         var reader = try AuditReader(path: path)
         var isWhole = true
         if follow { ClosedOutput.endProcessWhenClosed() }

@@ -140,6 +140,12 @@ extension CommandFailure: Encodable {
     private static let shownCandidates = 20
 }
 
+extension TokenError {
+    /// The error of a command that a published socket does not serve, and that would fail there for another reason.
+    static let atPublishedSocket = TokenError(
+        .requestDenied, "a published socket gives tokens only; run this where the agent runs")
+}
+
 /// The advice in the message of an error: the SDK and the agent put a command at its end, for apps that show the
 /// message only.
 struct Advice {
