@@ -239,6 +239,9 @@ struct SSOAgent: ParsableCommand {
         try configuration.requireDefaultApp()
         let files = configuration.files.isEmpty ? ["there are no files"] : configuration.files
         StandardStream.output.write("the configuration is correct: \(files.joined(separator: ", "))\n")
+        if let failure = StandardStream.outputFailure {
+            throw TokenError(.internalError, "the output cannot be written: \(failure)")
+        }
     }
 
     /// Serves on other threads, and blocks this one until the agent has been stopped.
