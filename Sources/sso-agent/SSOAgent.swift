@@ -133,6 +133,10 @@ struct SSOAgent: ParsableCommand {
         guard !resetRollbackCounter || rollbackCounter != nil else {
             throw ValidationError("--reset-rollback-counter needs --rollback-counter with the path of the TPM.")
         }
+        // Before this process opens a file, which could get the number.
+        if let passphraseDescriptor, fcntl(passphraseDescriptor, F_GETFD) < 0 {
+            throw ValidationError("--passphrase-fd: file descriptor \(passphraseDescriptor) is not open.")
+        }
         guard !onDemand || passphraseDescriptor == nil else {
             throw ValidationError(
                 "--on-demand and --passphrase-fd exclude each other: an agent in the background has no open files.")
