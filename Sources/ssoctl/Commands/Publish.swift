@@ -158,6 +158,7 @@ struct PublishedAccessOptions: ParsableArguments {
         guard scopes.allSatisfy({ !ScopeList.split([$0]).isEmpty }),
             resources.allSatisfy({ $0.trimmedNonEmpty != nil })
         else { throw ValidationError("--scope and --resource must not be blank.") }
+        try ScopeList.requireValid(scopes)
         guard account.map({ $0.trimmedNonEmpty != nil }) ?? true else {
             throw ValidationError("--account must not be blank.")
         }
