@@ -60,6 +60,9 @@ enum Terminal {
     /// Whether a person sees what is written to standard error.
     static var showsMessages: Bool { isatty(STDERR_FILENO) == 1 }
 
+    /// Whether this process is in the foreground of the terminal that shows its messages.
+    static var isInForeground: Bool { tcgetpgrp(STDERR_FILENO) == getpgrp() }
+
     /// Whether a line of messages can be written again.
     static var rewritesMessages: Bool { abilities(STDERR_FILENO).controls }
 
