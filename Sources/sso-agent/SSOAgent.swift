@@ -168,6 +168,9 @@ struct SSOAgent: ParsableCommand {
         let handover = try ServiceHandover.receive()
         let variables = ProcessInfo.processInfo.environment
         let environment = AgentEnvironment(variables: variables)
+        if socketPath == nil, handover.socket == nil, let problem = environment.runtimeFolderProblem {
+            throw TokenError(.agentUnavailable, problem)
+        }
         var (configuration, options) = try configure(variables)
         guard !onDemand || configuration.mayBeStartedOnDemand else {
             throw TokenError(.agentUnavailable, "start_on_demand is false in the table [agent] of the configuration")
