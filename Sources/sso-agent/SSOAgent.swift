@@ -40,8 +40,8 @@ struct SSOAgent: ParsableCommand {
             configuration again, unless its terminal has been closed and the signal comes from the kernel or from a process \
             of its session, such as its shell: then it stops.
 
-            Environment: SSO_AGENT_SOCK, SSO_AGENT_STATE_DIR, SSO_AGENT_CONFIG, CREDENTIALS_DIRECTORY, HTTPS_PROXY, \
-            ALL_PROXY, NO_PROXY, SSL_CERT_FILE.
+            Environment: SSO_AGENT_SOCK, SSO_AGENT_STATE_DIR, SSO_AGENT_CONFIG, SSO_AGENT_SYSTEM_CONFIG, CREDENTIALS_DIRECTORY, \
+            HTTPS_PROXY, ALL_PROXY, NO_PROXY, SSL_CERT_FILE.
 
             The configuration is /etc/sso-agent/config.toml, then the files *.toml of /etc/sso-agent/conf.d in the order of \
             their names, then the user's, whose values replace those before.
