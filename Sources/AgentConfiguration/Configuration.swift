@@ -30,7 +30,7 @@ package struct Configuration: Sendable, Equatable {
     /// Whether apps may keep access tokens in their own memory while these hold.
     package private(set) var letsAppsKeepTokens = true
     /// The path of the socket for the agent's measurements; nil for none.
-    package private(set) var metricsSocket: String?
+    package private(set) var metricsSocket: Located<String>?
     /// Whether apps may start the agent if it does not run.
     package private(set) var mayBeStartedOnDemand = true
     /// The files that were read, in this order.
@@ -217,7 +217,9 @@ package struct Configuration: Sendable, Equatable {
         case (.tokens, _): throw Self.unknown(entry, "kept_by_apps")
         case (.agent, "start_on_demand"): mayBeStartedOnDemand = try entry.flag
         case (.agent, _): throw Self.unknown(entry, "start_on_demand")
-        case (.metrics, "socket"): metricsSocket = try Self.path(entry)
+        case (.metrics, "socket"):
+            let path = try Self.path(entry, example: "/run/user/1000/sso-agent-metrics/agent.sock")
+            metricsSocket = Located(value: path, file: file, line: entry.line)
         case (.metrics, _): throw Self.unknown(entry, "socket")
         case (.defaults, "app"): defaultApp = Located(value: try Self.appName(entry), file: file, line: entry.line)
         case (.defaults, "account"):
@@ -269,11 +271,13 @@ package struct Configuration: Sendable, Equatable {
     }
 
     /// The value of a key that takes the absolute path of a file.
-    static func path(_ entry: TOMLDocument.Entry) throws(TOMLError) -> String {
+    static func path(
+        _ entry: TOMLDocument.Entry, example: String = "/usr/bin/notes"
+    ) throws(TOMLError) -> String {
         let path = try entry.text
         guard path.hasPrefix("/") else {
             throw TOMLError(
-                entry.line, "“\(path)” is not an absolute path; write it from the root, as in /usr/bin/notes")
+                entry.line, "“\(path)” is not an absolute path; write it from the root, as in \(example)")
         }
         return path
     }

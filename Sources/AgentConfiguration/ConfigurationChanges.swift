@@ -38,8 +38,8 @@ package struct ConfigurationChanges: Sendable, Equatable {
         }
         if running.askpass?.value != read.askpass?.value { awaitingRestart.append("confirmation.askpass") }
         if running.audit != read.audit { awaitingRestart.append("audit.destination = \"\(read.audit.rawValue)\"") }
-        if running.metricsSocket != read.metricsSocket {
-            awaitingRestart.append("metrics.socket\(read.metricsSocket.map { " = \"\($0)\"" } ?? "")")
+        if running.metricsSocket?.value != read.metricsSocket?.value {
+            awaitingRestart.append("metrics.socket\(read.metricsSocket.map { " = \"\($0.value)\"" } ?? "")")
         }
         if running.letsAppsKeepTokens != read.letsAppsKeepTokens {
             awaitingRestart.append("tokens.kept_by_apps = \(read.letsAppsKeepTokens)")

@@ -1,3 +1,4 @@
+internal import AgentSocket
 internal import PosixFiles
 package import TokenModel
 
@@ -5,14 +6,16 @@ package import TokenModel
 extension Configuration {
     /// Checks that `network.ca_file` and `confirmation.askpass` can be used, and that other users cannot change or replace them.
     ///
+    /// - Parameter isRestricted: whether this process may open few files only. It does not refuse others then, unless they do not
+    ///   exist, or other users can change or replace them.
     /// - Throws: `invalidDeveloperParameter` (-51112) with the file, the line and the remedy.
-    package func requireNamedFiles() throws(TokenError) {
-        try requireAskpass()
+    package func requireNamedFiles(isRestricted: Bool = false) throws(TokenError) {
+        try requireAskpass(isRestricted: isRestricted)
         if let caFile, caFile.value.trimmedNonEmpty != nil {
-            let isReadable = try Self.trusted(caFile, "network.ca_file") { file throws(SystemError) in
+            let isReadable = try Self.trusted(caFile, "network.ca_file", isRestricted) { file throws(SystemError) in
                 try PEMCertificates.canBeRead(file)
             }
-            guard isReadable else {
+            guard isReadable != false else {
                 throw Self.error(
                     caFile, "network.ca_file",
                     "it has no certificate in the PEM format that can be decoded; name another file")
@@ -21,23 +24,41 @@ extension Configuration {
     }
 
     /// Checks that `confirmation.askpass` can be used, as ``requireNamedFiles()`` does.
-    package func requireAskpass() throws(TokenError) {
+    package func requireAskpass(isRestricted: Bool = false) throws(TokenError) {
         if let askpass {
-            try Self.trusted(askpass, "confirmation.askpass") { _ in }
+            _ = try Self.trusted(askpass, "confirmation.askpass", isRestricted) { _ in }
             guard let status = FileStatus(askpass.value), status.mode & 0o111 == 0 else { return }
             throw Self.error(
                 askpass, "confirmation.askpass", "it is not executable; run: chmod u+x \(askpass.value.shellWord)")
         }
     }
 
-    /// Passes a file that other users cannot change or replace to `body`.
+    /// Checks that an agent could make its socket for measurements, `metrics.socket`, in the folder that the path names.
+    ///
+    /// - Throws: `invalidDeveloperParameter` (-51112) with the file, the line and the remedy.
+    package func requireMetricsFolder() throws(TokenError) {
+        guard let metricsSocket else { return }
+        do throws(TokenError) {
+            try SocketFolder.requireUsable(ofSocket: metricsSocket.value, .metrics)
+        } catch {
+            throw Self.error(metricsSocket, "metrics.socket", error.message)
+        }
+    }
+
+    /// Passes a file that other users cannot change or replace to `body`; nil if a restricted process cannot open it.
     private static func trusted<Result>(
-        _ path: Located<String>, _ key: String, _ body: (borrowing FileDescriptor) throws(SystemError) -> Result
-    ) throws(TokenError) -> Result {
+        _ path: Located<String>, _ key: String, _ isRestricted: Bool,
+        _ body: (borrowing FileDescriptor) throws(SystemError) -> Result
+    ) throws(TokenError) -> Result? {
         do throws(TrustedFileError) {
             let file = try FileDescriptor.trusted(path.value)
             do throws(SystemError) { return try body(file) } catch { throw TrustedFileError(error) }
         } catch {
+            if isRestricted, error.isPermissionDenied, let status = FileStatus(path.value), status.kind == .regular,
+                status.isOwnOrRoots, !status.isWritableByOthers
+            {
+                return nil
+            }
             // An error of the file's owner or mode has its own remedy.
             let remedy = error.description.contains("; ") ? "" : "; name another file, or remove the line"
             throw Self.error(path, key, "\(error)\(remedy)")

@@ -76,6 +76,16 @@ package struct AgentEnvironment: Sendable {
         #endif
     }
 
+    /// The reason why the agent's socket cannot be in the runtime folder, with the remedy: the variable is that of another user, as after
+    /// `su`. Nil if it is not, or another variable names the socket.
+    package var runtimeFolderProblem: String? {
+        guard value("SSO_AGENT_SOCK") == nil, let path = folder("XDG_RUNTIME_DIR"), let status = FileStatus(path),
+            !status.isOwnOrRoots
+        else { return nil }
+        return
+            "XDG_RUNTIME_DIR names \(path), which belongs to user \(status.owner), as after su; run: unset XDG_RUNTIME_DIR"
+    }
+
     /// The ID of another user whose agent may listen on the socket, since that user has published it: `$SSO_AGENT_OWNER`. Nil for
     /// none.
     package var socketOwner: UInt32? { value("SSO_AGENT_OWNER").flatMap { UInt32($0) } }

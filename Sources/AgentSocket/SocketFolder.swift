@@ -1,6 +1,25 @@
 internal import PosixFiles
 package import TokenModel
 
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// The socket whose folder is checked, for the remedy of an error.
+package enum SocketSetting: Sendable {
+    case agent
+    case metrics
+
+    fileprivate var remedy: String {
+        switch self {
+        case .agent: "set SSO_AGENT_SOCK to a folder of yours"
+        case .metrics: "name a socket in a folder of yours with metrics.socket or --metrics-socket"
+        }
+    }
+}
+
 /// The directory of the socket: it belongs to the user of the agent, and other users may neither write to it nor replace it.
 package struct SocketFolder: Sendable {
     package let path: String
@@ -10,28 +29,50 @@ package struct SocketFolder: Sendable {
     /// Makes the directory and those above it, with mode 0700, where they do not exist.
     ///
     /// - Throws: `agentUnavailable` (-53004), with what to do, if it cannot be made or other users could replace the socket.
-    package init(ofSocket socketPath: String) throws(TokenError) {
+    package init(ofSocket socketPath: String, _ setting: SocketSetting = .agent) throws(TokenError) {
         let bytes = socketPath.utf8
         guard bytes.first == UInt8(ascii: "/"), let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else {
             throw TokenError(.agentUnavailable, "the socket path \(socketPath) is not absolute")
         }
         path = PrivateFiles.parent(of: socketPath)
         socketName = String(socketPath[bytes.index(after: slash)...])
-        try Self.requireTrusted(path)
+        try Self.requireTrusted(path, setting)
         try PrivateFiles(errorCode: .agentUnavailable).makeDirectory(path, parentMode: 0o700)
         // Again, with the directories that did not exist before: in /tmp, another user may have made one meanwhile.
-        try Self.requireTrusted(path)
+        try Self.requireTrusted(path, setting)
+        try Self.requirePrivate(path, FileStatus(path, followsLinks: false), setting)
+    }
+
+    /// Checks the directory of a socket without making it.
+    ///
+    /// - Throws: `agentUnavailable` (-53004), with what to do, if the agent could not use it.
+    package static func requireUsable(ofSocket socketPath: String, _ setting: SocketSetting) throws(TokenError) {
+        let path = PrivateFiles.parent(of: socketPath)
+        try requireTrusted(path, setting)
+        if let status = FileStatus(path, followsLinks: false) { return try requirePrivate(path, status, setting) }
+        var parent = path
+        while FileStatus(parent) == nil, parent != "/" { parent = PrivateFiles.parent(of: parent) }
+        guard access(parent, W_OK | X_OK) != 0 else { return }
+        throw TokenError(
+            .agentUnavailable, "cannot make \(path): \(parent): \(SystemError.last); \(setting.remedy)")
+    }
+
+    private static func requirePrivate(
+        _ path: String, _ status: FileStatus?, _ setting: SocketSetting
+    ) throws(TokenError) {
         // A symbolic link is refused: it could lead elsewhere later.
-        guard let status = FileStatus(path, followsLinks: false), status.kind == .directory else {
+        guard let status, status.kind == .directory else {
             throw TokenError(
-                .agentUnavailable,
-                "\(path) is not a folder; move it elsewhere, or set SSO_AGENT_SOCK to a folder of yours")
+                .agentUnavailable, "\(path) is not a folder; move it elsewhere, or \(setting.remedy)")
         }
         guard status.isOwn else {
-            throw TokenError(
-                .agentUnavailable, "\(path) belongs to user \(status.owner); set SSO_AGENT_SOCK to a folder of yours")
+            throw TokenError(.agentUnavailable, "\(path) belongs to user \(status.owner); \(setting.remedy)")
         }
         guard !status.isWritableByOthers else {
+            // A sticky folder, such as /tmp, is meant for all users.
+            guard !status.isSticky else {
+                throw TokenError(.agentUnavailable, "\(path) is a folder for all users; \(setting.remedy)")
+            }
             throw TokenError(
                 .agentUnavailable,
                 "others may write to \(path) and could replace the socket; run: chmod 0700 \(path.shellWord)")
@@ -43,9 +84,9 @@ package struct SocketFolder: Sendable {
         socketName.hasSameBytes(as: other.socketName) && FileStatus.isSameFile(path, other.path)
     }
 
-    private static func requireTrusted(_ path: String) throws(TokenError) {
+    private static func requireTrusted(_ path: String, _ setting: SocketSetting) throws(TokenError) {
         guard let defect = TrustedPath.defect(ofDirectoriesAbove: path) else { return }
-        let other = defect.contains("; run: ") ? "" : ", or set SSO_AGENT_SOCK to a folder of yours"
+        let other = defect.contains("; run: ") ? "" : ", or \(setting.remedy)"
         throw TokenError(.agentUnavailable, "the socket's folder \(path) is not safe: \(defect)\(other)")
     }
 }

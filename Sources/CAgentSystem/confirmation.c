@@ -17,6 +17,8 @@
 
 /* In seconds. */
 #define PATIENCE 60
+/* The time after which it is checked whether the process that asks still has the terminal, in milliseconds. */
+#define CHECK_INTERVAL 200
 #define PREFIX "sso-agent: "
 
 /* Whether a terminal would show the text as it is, without obeying any of it. */
@@ -41,7 +43,8 @@ static int ask_with_program(const char *program, const char *question) {
 
 #if defined(__linux__)
 
-/* The device number of a process' controlling terminal; 0 unless the process is in its foreground and has started at `start`. */
+/* The device number of a process' controlling terminal; 0 unless the process is in its foreground, has started at `start`, and is not
+   stopped. */
 static unsigned terminal_of(int32_t pid, uint64_t start) {
     int process = agent_open_process(-1, pid);
     if (process < 0) return 0;
@@ -55,15 +58,16 @@ static unsigned terminal_of(int32_t pid, uint64_t start) {
     text[length] = 0;
     /* The name of the program, in parentheses, may contain anything. The field after it is the third of proc_pid_stat(5). */
     const char *rest = strrchr(text, ')');
+    char state;
     int group, terminal, foreground;
     unsigned long long started;
     if (rest == NULL
         || sscanf(
                rest + 1,
-               " %*c %*d %d %*d %d %d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-               &group, &terminal, &foreground, &started) != 4)
+               " %c %*d %d %*d %d %d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+               &state, &group, &terminal, &foreground, &started) != 5)
         return 0;
-    return started == start && group == foreground ? (unsigned)terminal : 0;
+    return started == start && group == foreground && state != 'T' ? (unsigned)terminal : 0;
 }
 
 /* Opens a terminal by its device number, if it is the user's. */
@@ -84,8 +88,9 @@ static int open_terminal(unsigned device) {
     return -1;
 }
 
-/* Reads one line; 1 if it is "yes". */
-static int is_yes(int terminal) {
+/* Reads one line; 1 if it is "yes". 0 as soon as the process has ended, is stopped, or has lost the terminal's foreground: what is typed
+   then is for another program. */
+static int is_yes(int terminal, int32_t pid, uint64_t start, unsigned device) {
     int64_t deadline = agent_milliseconds() + PATIENCE * 1000;
     char line[64];
     size_t count = 0;
@@ -93,9 +98,11 @@ static int is_yes(int terminal) {
         int64_t left = deadline - agent_milliseconds();
         struct pollfd event = {.fd = terminal, .events = POLLIN};
         if (left <= 0) return 0;
-        int ready = poll(&event, 1, (int)left);
-        if (ready < 0 && errno == EINTR) continue;
-        if (ready <= 0 || read(terminal, &line[count], 1) != 1) return 0;
+        int ready = poll(&event, 1, left < CHECK_INTERVAL ? (int)left : CHECK_INTERVAL);
+        if (ready < 0 && errno != EINTR) return 0;
+        if (terminal_of(pid, start) != device) return 0;
+        if (ready <= 0) continue;
+        if (read(terminal, &line[count], 1) != 1) return 0;
         if (line[count] == '\n' || line[count] == '\r') return count == 3 && memcmp(line, "yes", 3) == 0;
         count++;
     }
@@ -112,7 +119,7 @@ static int ask_on_terminal(int32_t pid, uint64_t start, const char *question) {
         text, sizeof text, "\r\n" PREFIX "%s\r\nType yes to allow it, within %d seconds: ", question, PATIENCE);
     /* What has been typed before the question does not count. */
     tcflush(terminal, TCIFLUSH);
-    int answer = write(terminal, text, (size_t)length) == length && is_yes(terminal);
+    int answer = write(terminal, text, (size_t)length) == length && is_yes(terminal, pid, start, device);
     close(terminal);
     return answer;
 }

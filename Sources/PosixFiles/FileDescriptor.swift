@@ -97,7 +97,7 @@ package struct FileStatus: Sendable, Equatable {
     package var isWritableByOthers: Bool { mode & 0o022 != 0 }
 
     /// Whether only the owner of an entry of this directory, and of the directory, can rename or delete it.
-    var isSticky: Bool { mode & 0o1000 != 0 }
+    package var isSticky: Bool { mode & 0o1000 != 0 }
 
     /// Whether the owner is the effective user of this process or root.
     package var isOwnOrRoots: Bool { isOwn || owner == 0 }

@@ -42,6 +42,8 @@ struct LineWrap {
     /// The length up to which the first word counts as a label: the later lines are aligned with the text that follows
     /// it.
     private static let longestMark = 8
+    /// The words that are labels also before one blank.
+    private static let labels = ["→", "FAIL"].map { Array($0) }
 
     let columns: Int
 
@@ -106,7 +108,7 @@ struct LineWrap {
         let start = line.firstIndex { $0 != " " } ?? line.endIndex
         let end = line[start...].firstIndex(of: " ") ?? line.endIndex
         let next = line[end...].firstIndex { $0 != " " } ?? end
-        let isMark = line[start..<end] == ["→"] || next - end > 1 && end - start <= Self.longestMark
+        let isMark = Self.labels.contains(Array(line[start..<end])) || next - end > 1 && end - start <= Self.longestMark
         return min((isMark ? next : start) - line.startIndex, columns / 2)
     }
 

@@ -90,8 +90,14 @@ package struct PrivateFiles: Sendable {
             return try FileDescriptor(readingRegular: path).readToEnd(limit: limit)
         } catch {
             if error.isFileMissing { return nil }
-            throw failure("cannot read \(path)", error)
+            throw failure("cannot read \(path)", error, remedy: error.isPermissionDenied ? Self.reading(path) : nil)
         }
+    }
+
+    /// The command with which the user may read a file of theirs again; nil if that is not what is missing.
+    package static func reading(_ path: String) -> String? {
+        guard let status = FileStatus(path), status.isOwn, status.mode & 0o400 == 0 else { return nil }
+        return "chmod u+rw \(path.shellWord)"
     }
 
     /// Replaces a file by a new one of mode 0600 in one step: a reader, and the disk after a crash, has the old content or the
@@ -134,8 +140,8 @@ package struct PrivateFiles: Sendable {
     }
 
     /// The error for a failed system call.
-    package func failure(_ operation: String, _ error: SystemError) -> TokenError {
-        TokenError(errorCode, "\(operation): \(error)")
+    package func failure(_ operation: String, _ error: SystemError, remedy: String? = nil) -> TokenError {
+        TokenError(errorCode, "\(operation): \(error)\(remedy.map { "; run: \($0)" } ?? "")")
     }
 
     private func openDirectory(_ path: String, _ operation: String) throws(TokenError) -> FileDescriptor {

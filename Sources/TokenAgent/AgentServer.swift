@@ -44,7 +44,7 @@ package final class AgentServer: Sendable {
         let folder = try SocketFolder(ofSocket: options.socketPath)
         try Store.prepare(directory: options.stateDirectory)
         let metrics = try options.metricsSocketPath.map { path throws(TokenError) in
-            try SocketFolder(ofSocket: path).path
+            try SocketFolder(ofSocket: path, .metrics).path
         }
         return [options.stateDirectory, folder.path] + (metrics.map { [$0] } ?? [])
     }
@@ -222,7 +222,8 @@ package final class AgentServer: Sendable {
         _ audit: AuditTrail?
     ) async throws(TokenError) -> MetricsServer? {
         guard let path = options.metricsSocketPath else { return nil }
-        guard try !SocketFolder(ofSocket: path).hasSocket(of: SocketFolder(ofSocket: options.socketPath)) else {
+        guard try !SocketFolder(ofSocket: path, .metrics).hasSocket(of: SocketFolder(ofSocket: options.socketPath))
+        else {
             throw TokenError(.agentUnavailable, "\(path) is the agent's socket; the metrics socket needs another path")
         }
         let admission = PeerAdmission(

@@ -56,6 +56,9 @@ struct EntraEmulatorCommand: AsyncParsableCommand {
         guard (tlsCert == nil) == (tlsKey == nil) else {
             throw ValidationError("--tls-cert and --tls-key belong together.")
         }
+        for file in [tlsCert, tlsKey].compactMap(\.self) where !FileManager.default.isReadableFile(atPath: file) {
+            throw ValidationError("\(file) cannot be read: there is no such file, or it is not yours to read.")
+        }
         guard (0...65535).contains(port) else { throw ValidationError("--port is a number up to 65535.") }
     }
 

@@ -12,15 +12,21 @@ final class ConfigurationReader: Sendable {
     private let named: String?
     /// Whether the command line allows `http` for authorities on this machine.
     private let allowsLoopbackHTTP: Bool
+    /// Whether the command line names the socket for measurements, in place of the configuration.
+    private let hasMetricsSocket: Bool
     /// The programs in the rules at the start, which the agent's helper knows.
     private let programs: Set<String>
     /// The configuration in effect.
     private let running: Mutex<Configuration>
 
-    init(_ configuration: Configuration, _ environment: AgentEnvironment, named: String?, allowsLoopbackHTTP: Bool) {
+    init(
+        _ configuration: Configuration, _ environment: AgentEnvironment, named: String?, allowsLoopbackHTTP: Bool,
+        hasMetricsSocket: Bool
+    ) {
         self.environment = environment
         self.named = named
         self.allowsLoopbackHTTP = allowsLoopbackHTTP
+        self.hasMetricsSocket = hasMetricsSocket
         programs = Set(configuration.rules.compactMap(\.executable))
         running = Mutex(configuration)
     }
@@ -30,6 +36,9 @@ final class ConfigurationReader: Sendable {
         var places = ConfigurationFiles(environment, named: named)
         places.isReadAgain = true
         let new = try Configuration(places)
+        // An agent that is started with it checks the same, and would not start. The sandbox may hide files that such an agent can open.
+        try new.requireNamedFiles(isRestricted: true)
+        if !hasMetricsSocket { try new.requireMetricsFolder() }
         let programs = programs
         return running.withLock { running in
             let changes = ConfigurationChanges(from: running, to: new, programs: programs)

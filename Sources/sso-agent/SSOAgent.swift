@@ -40,8 +40,8 @@ struct SSOAgent: ParsableCommand {
             configuration again, unless its terminal has been closed and the signal comes from the kernel or from a process \
             of its session, such as its shell: then it stops.
 
-            Environment: SSO_AGENT_SOCK, SSO_AGENT_STATE_DIR, SSO_AGENT_CONFIG, CREDENTIALS_DIRECTORY, HTTPS_PROXY, \
-            ALL_PROXY, NO_PROXY, SSL_CERT_FILE.
+            Environment: SSO_AGENT_SOCK, SSO_AGENT_STATE_DIR, SSO_AGENT_CONFIG, SSO_AGENT_SYSTEM_CONFIG, CREDENTIALS_DIRECTORY, \
+            HTTPS_PROXY, ALL_PROXY, NO_PROXY, SSL_CERT_FILE.
 
             The configuration is /etc/sso-agent/config.toml, then the files *.toml of /etc/sso-agent/conf.d in the order of \
             their names, then the user's, whose values replace those before.
@@ -133,6 +133,10 @@ struct SSOAgent: ParsableCommand {
         guard !resetRollbackCounter || rollbackCounter != nil else {
             throw ValidationError("--reset-rollback-counter needs --rollback-counter with the path of the TPM.")
         }
+        // Before this process opens a file, which could get the number.
+        if let passphraseDescriptor, fcntl(passphraseDescriptor, F_GETFD) < 0 {
+            throw ValidationError("--passphrase-fd: file descriptor \(passphraseDescriptor) is not open.")
+        }
         guard !onDemand || passphraseDescriptor == nil else {
             throw ValidationError(
                 "--on-demand and --passphrase-fd exclude each other: an agent in the background has no open files.")
@@ -164,13 +168,17 @@ struct SSOAgent: ParsableCommand {
         let handover = try ServiceHandover.receive()
         let variables = ProcessInfo.processInfo.environment
         let environment = AgentEnvironment(variables: variables)
+        if socketPath == nil, handover.socket == nil, let problem = environment.runtimeFolderProblem {
+            throw TokenError(.agentUnavailable, problem)
+        }
         var (configuration, options) = try configure(variables)
         guard !onDemand || configuration.mayBeStartedOnDemand else {
             throw TokenError(.agentUnavailable, "start_on_demand is false in the table [agent] of the configuration")
         }
         (options.handedSocket, options.notifier) = (handover.socket, handover.notifier)
         let reader = ConfigurationReader(
-            configuration, environment, named: config, allowsLoopbackHTTP: allowLoopbackHttp)
+            configuration, environment, named: config, allowsLoopbackHTTP: allowLoopbackHttp,
+            hasMetricsSocket: metricsSocket != nil)
         options.readConfiguration = { () throws(TokenError) in try reader.read() }
         // Started before there is a token, a key or a passphrase in memory.
         options.helper = HelperProcess(
@@ -228,6 +236,7 @@ struct SSOAgent: ParsableCommand {
         let configuration = try Configuration(ConfigurationFiles(environment, named: config))
         // Checked before the file of certificate authorities is read again: the reading of a pipe could wait for ever.
         try configuration.requireNamedFiles()
+        if metricsSocket == nil { try configuration.requireMetricsFolder() }
         return (configuration, try options(configuration, variables, environment))
     }
 
@@ -237,6 +246,9 @@ struct SSOAgent: ParsableCommand {
         try configuration.requireDefaultApp()
         let files = configuration.files.isEmpty ? ["there are no files"] : configuration.files
         StandardStream.output.write("the configuration is correct: \(files.joined(separator: ", "))\n")
+        if let failure = StandardStream.outputFailure {
+            throw TokenError(.internalError, "the output cannot be written: \(failure)")
+        }
     }
 
     /// Serves on other threads, and blocks this one until the agent has been stopped.
@@ -310,7 +322,7 @@ struct SSOAgent: ParsableCommand {
             network: try Self.network(configuration, variables),
             policy: PeerPolicy(userID: FileStatus.effectiveUser, rules: configuration.rules),
             now: { Int64(Date().timeIntervalSince1970) }, logger: logger)
-        options.metricsSocketPath = metricsSocket.map(Self.absolute) ?? configuration.metricsSocket
+        options.metricsSocketPath = metricsSocket.map(Self.absolute) ?? configuration.metricsSocket?.value
         options.askpass = configuration.askpass?.value
         options.auditsNames = configuration.auditsNames
         options.letsAppsKeepTokens = configuration.letsAppsKeepTokens

@@ -88,12 +88,25 @@ extension CommandFailure {
         // The message of an identity provider must not determine which command is suggested.
         guard nextCommand == nil, status != .usage, error.details.oauthError == nil else { return self }
         var failure = self
+        let runtimeFolderProblem = AgentEnvironment.current.runtimeFolderProblem
         let advice = Advice(error.message)
         failure.error.message = advice.message
         failure.nextCommand = advice.command
         let isTrusted = Advice.isAgentTrusted
         let correction = isTrusted ? FailedWrite(error.message)?.command : nil
+        // What has kept the agent from starting has the same remedy as if a command had found it, and the same status.
+        let startProblem = isTrusted ? Self.startProblem(advice.message) : nil
+        let place = startProblem.flatMap { ConfigurationPlace($0) }
+        if place != nil { failure.status = .failed }
         switch error.code {
+        case .agentUnavailable where runtimeFolderProblem != nil, .peerNotAuthorized where runtimeFolderProblem != nil:
+            let problem = Advice(runtimeFolderProblem ?? "")
+            failure.error.message = problem.message
+            failure.nextCommand = problem.command
+        case .agentUnavailable where advice.command == nil && startProblem?.contains("“ssoctl init” makes it") == true:
+            failure.nextCommand = "ssoctl init"
+        case .agentUnavailable where advice.command == nil && place != nil:
+            failure.nextCommand = place?.editCommand
         case .storeUnavailable where correction != nil, .invalidDeveloperParameter where correction != nil:
             failure.nextCommand = correction
         // A message whose remedy is a reload says what to write first.
@@ -109,6 +122,11 @@ extension CommandFailure {
         default: break
         }
         return failure
+    }
+
+    /// What the agent has said when a program could not start it; nil if the message is another one.
+    private static func startProblem(_ message: String) -> String? {
+        message.firstRange(of: "it could not be started: sso-agent: ").map { String(message[$0.upperBound...]) }
     }
 
     private static let reload = "ssoctl reload"

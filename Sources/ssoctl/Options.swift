@@ -176,6 +176,7 @@ struct ScopeOptions: ParsableArguments {
     func validate() throws {
         guard scope.isEmpty || resource == nil else { throw ValidationError("Give either --scope or --resource.") }
         guard scope.isEmpty || !scopes.isEmpty else { throw ValidationError("--scope must not be blank.") }
+        try ScopeList.requireValid(scope)
     }
 
     /// The scopes without the blanks and commas between them.
@@ -231,6 +232,16 @@ struct AccountOptions: ParsableArguments {
 
 extension AuthorityKindName: ExpressibleByArgument {}
 extension CloudName: ExpressibleByArgument {}
+
+extension ScopeList {
+    /// Refuses values of an option with a character that no scope has. Bytes that are not UTF-8 have been replaced by such a one.
+    static func requireValid(_ values: [String]) throws {
+        guard let scope = invalid(in: split(values)) else { return }
+        throw ValidationError(
+            "“\(scope)” is not a scope: it has a character other than the printable ones of ASCII, or a quotation mark or a backslash."
+        )
+    }
+}
 
 extension ClientID {
     /// The value of an option.

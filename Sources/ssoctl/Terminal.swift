@@ -60,6 +60,9 @@ enum Terminal {
     /// Whether a person sees what is written to standard error.
     static var showsMessages: Bool { isatty(STDERR_FILENO) == 1 }
 
+    /// Whether this process is in the foreground of the terminal that shows its messages.
+    static var isInForeground: Bool { tcgetpgrp(STDERR_FILENO) == getpgrp() }
+
     /// Whether a line of messages can be written again.
     static var rewritesMessages: Bool { abilities(STDERR_FILENO).controls }
 
@@ -91,7 +94,7 @@ extension Terminal {
         let isPerson = isatty(STDIN_FILENO) == 1
         if isPerson {
             // The echo is disabled before the prompt, after which the user may type.
-            _ = agent_hide_typing(STDIN_FILENO)
+            _ = agent_hide_typing(STDIN_FILENO, prompt)
             StandardStream.error.write(prompt)
         }
         defer {

@@ -119,6 +119,21 @@ internal import TokenModel
         }
     }
 
+    /// What is in another JSON object would be in every export from then on.
+    @Test(arguments: [
+        ("{}", false), (#"{"a":1}"#, false), (#"{"account":{}}"#, false), (#"{"Account":7}"#, false), ("[]", false),
+        (#"{"Account":{}}"#, true), (#"{"Other":{"a":1},"RefreshToken":{}}"#, true),
+    ])
+    func refusesAnObjectWithoutASectionOfACache(json: String, isCache: Bool) throws {
+        var cache = CredentialCache()
+        do {
+            try cache.merge(Array(json.utf8), .msalJSON)
+            #expect(isCache)
+        } catch let error as TokenError {
+            #expect(!isCache && error.code == .cacheBadFormat)
+        }
+    }
+
     @Test func reportsWhyItSkipsEntries() throws {
         var cache = CredentialCache()
         let json = """

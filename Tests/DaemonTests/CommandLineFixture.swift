@@ -41,12 +41,16 @@ extension AgentProcessFixture {
 
     /// Starts `ssoctl` on a terminal of its own; what it shows is the output of the process.
     ///
-    /// - Parameter steps: texts to wait for, each with what is typed then.
+    /// - Parameters:
+    ///   - steps: texts to wait for, each with what is typed then.
+    ///   - hasShell: whether it is a job of a shell; see `job_control.py`.
     func onTerminal(
-        _ arguments: [String], _ steps: [(wait: String, type: String)] = [], variables: [String: String] = [:]
+        _ arguments: [String], _ steps: [(wait: String, type: String)] = [], variables: [String: String] = [:],
+        hasShell: Bool = false
     ) throws -> TestProcess {
         let list = try JSONSerialization.data(withJSONObject: steps.map { [$0.wait, $0.type] })
-        let script = PackageFolder.path("Tests/DaemonTests/python/terminal.py")
+        let name = hasShell ? "job_control.py" : "terminal.py"
+        let script = PackageFolder.path("Tests/DaemonTests/python/\(name)")
         let environment = environment.merging(["TERM": "xterm-256color"].merging(variables) { $1 }) { $1 }
         return try TestProcess(
             "/usr/bin/env",

@@ -46,8 +46,12 @@ internal import Testing
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full"), "Linux only"))
     func failsIfItsOutputIsLost() async throws {
         try await withToken { f in
-            for words in ["token", "token --json", "accounts", "--help"] {
-                let line = "\(Executable.path("ssoctl")) \(words) >/dev/full"
+            for words in [
+                "ssoctl token", "ssoctl token --json", "ssoctl accounts", "ssoctl --help", "ssoctl audit",
+                "ssoctl audit --json", "ssoctl audit --follow", "ssoctl watch", "sso-agent --check-config",
+            ] {
+                let name = words.split(separator: " ")[0]
+                let line = "\(Executable.path(String(name)))\(words.dropFirst(name.count)) >/dev/full"
                 let ended = try await TestProcess("/bin/sh", ["-c", line], environment: f.environment).finish()
                 #expect(ended.status == 1, "\(words)")
                 let reason = "the output cannot be written: No space left on device"

@@ -44,6 +44,33 @@ internal import Testing
             }
         }
 
+        /// What is typed after Ctrl-C is for the shell, and the next question is asked without a wait for the first.
+        @Test func endsTheQuestionWithTheProcessThatAsked() async throws {
+            try await AgentProcessFixture.with(rules: "") { f in
+                let agent = try await f.agent()
+                let steps = [("Type yes", "\u{3}"), ("job ended", "yes\n")]
+                let ended = try await f.onTerminal(export(f), steps, hasShell: true).finish()
+                #expect(ended.output.contains("the shell has read: yes"), "\(ended.output)\(ended.errors)")
+                #expect(ended.status == 128 + SIGINT && !wasExported(f), "\(ended.output)\(ended.errors)")
+                let next = try await onTerminal(f, answer: "yes", export(f))
+                #expect(next.status == 0 && wasExported(f), "\(next.output)\(next.errors)")
+                withExtendedLifetime(agent) {}
+            }
+        }
+
+        /// So after Ctrl-Z, and the command is refused when it goes on.
+        @Test func endsTheQuestionOfAStoppedProcess() async throws {
+            try await AgentProcessFixture.with(rules: "") { f in
+                let agent = try await f.agent()
+                let steps = [("Type yes", "\u{1A}"), ("job stopped", "yes\n"), ("job ended", "\n")]
+                let ended = try await f.onTerminal(export(f), steps, hasShell: true).finish()
+                #expect(ended.output.contains("the shell has read: yes"), "\(ended.output)\(ended.errors)")
+                #expect(ended.status == 1 && !wasExported(f), "\(ended.output)\(ended.errors)")
+                #expect(ended.output.contains("not confirmed"), "\(ended.output)")
+                withExtendedLifetime(agent) {}
+            }
+        }
+
         @Test func changesTheKeyAfterAYesOnTheTerminal() async throws {
             try await AgentProcessFixture.with(rules: "") { f in
                 let agent = try await f.agent()
@@ -111,7 +138,7 @@ internal import Testing
             f in
             let agent = try await f.agent()
             let file = f.folder.file("cache.json")
-            try "{}".write(toFile: file, atomically: false, encoding: .utf8)
+            try #"{"Account":{}}"#.write(toFile: file, atomically: false, encoding: .utf8)
             let ended = try await f.run(
                 "/usr/bin/env",
                 ["setsid", "-w", Executable.path("ssoctl"), "import", "--format", "msal-json", file])

@@ -165,6 +165,31 @@ internal import TokenModel
         }
     }
 
+    /// The agent would read a file of its own that got the number.
+    @Test func refusesAPassphraseFromADescriptorThatIsNotOpen() async throws {
+        try await AgentProcessFixture.with { f in
+            let line = "exec \(Executable.path("sso-agent")) --passphrase-fd 9 9<&-"
+            let ended = try await TestProcess("/bin/sh", ["-c", line], environment: f.environment).finish()
+            #expect(ended.status == 64 && ended.errors.contains("file descriptor 9 is not open"), "\(ended.errors)")
+        }
+    }
+
+    @Test func hidesThePassphraseAgainAfterTheCommandWasSuspended() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.waitUntilOpen()
+            let steps = [
+                ("New passphrase: ", "\u{1A}"), ("job stopped", "shown\n"), ("New passphrase: ", "correct horse\n"),
+                ("Again: ", "correct horse\n"), ("job ended", "shown again\n"),
+            ]
+            let ended = try await f.onTerminal(["key", "set", "passphrase"], steps, hasShell: true).finish()
+            #expect(ended.status == 0 && !ended.output.contains("correct"), "\(ended.output)\(ended.errors)")
+            // Once as the terminal's echo, once as the shell has read it.
+            #expect(ended.output.split(separator: "shown").count >= 4, "\(ended.output)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     /// Without a store, there is no key that could be replaced: the command creates both.
     @Test func createsAStoreWithTheRequiredSource() async throws {
         try await AgentProcessFixture.with { f in

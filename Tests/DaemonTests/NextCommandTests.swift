@@ -155,12 +155,34 @@ internal import Testing
         }
     }
 
+    @Test func namesAFolderForAPublishedSocket() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let (missing, open) = (f.folder.file("missing"), f.folder.file("open"))
+            try FileManager.default.createDirectory(atPath: open, withIntermediateDirectories: false)
+            #expect(chmod(open, 0o777) == 0)
+            for (folder, next) in [
+                (missing, "mkdir -p -m 711 \(missing)"), (open, "chmod go-w \(open)"),
+                ("/tmp", "mkdir -p -m 711 ~/.sso-sockets"),
+            ] {
+                let error = try await f.failure(
+                    ["publish", "--socket", "\(folder)/x.sock", "--client-id", "app-1"], status: 1)
+                #expect(error["nextCommand"] as? String == next, "\(error)")
+            }
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     @Test func createsAConfigurationThatTheEnvironmentNames() async throws {
         try await AgentProcessFixture.with { f in
             let variables = ["SSO_AGENT_CONFIG": f.folder.file("new/config.toml")]
             let missing = try await f.failure(["app", "list"], status: 1, variables: variables)
             #expect((missing["message"] as? String)?.contains("does not exist") == true)
             #expect(missing["nextCommand"] as? String == "ssoctl init")
+            // Without the file, the agent would not start.
+            let begun = ["SSO_AGENT_CONFIG": f.folder.file("begun/config.toml")]
+            let status = try await f.onTerminal(["init"], variables: begun).finish().status
+            #expect(status == 4 && FileManager.default.fileExists(atPath: f.folder.file("begun/config.toml")))
             try await f.ssoctl(
                 ["app", "add", "graph", "--client-id", Self.clientID, "--scope", "S"], variables: variables)
             #expect(try await f.json(["app", "show"], variables: variables)["clientId"] as? String == Self.clientID)

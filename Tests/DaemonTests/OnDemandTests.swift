@@ -29,6 +29,44 @@ internal import Testing
         #expect(ended.status == 0 && ended.output.allSatisfy(\.isNewline) && ended.errors.isEmpty, "\(ended)")
     }
 
+    /// The same mistake has the same status and remedy, whether a command finds it or the agent.
+    @Test func saysWhichLineOfTheConfigurationKeepsItFromStarting() async throws {
+        let home = try OnDemandHome()
+        try home.write("[network]\nproxy = 3\n", to: ".config/sso-agent/config.toml")
+        let ended = try await home.run(#"for word in token reload; do "$0" $word; [ $? = 1 ] || exit 70; done"#)
+        #expect(ended.status == 0, "\(ended)")
+        #expect(ended.errors.split(separator: "\n").count { $0.hasPrefix("  → ${EDITOR:-nano} +2 ") } == 2, "\(ended)")
+    }
+
+    /// As after `su`, which keeps the variable.
+    @Test(.enabled(if: OtherUser.isPossible, "only root can make a folder of another user"))
+    func saysThatTheRuntimeFolderIsAnotherUsers() async throws {
+        let home = try OnDemandHome()
+        let other = home.folder.file("other")
+        try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: false)
+        #expect(chown(other, 4711, 4711) == 0)
+        let ended = try await home.run(#""$0" status"#, ["XDG_RUNTIME_DIR": other])
+        #expect(ended.status == 4 && ended.errors.contains("belongs to user 4711"), "\(ended)")
+        #expect(ended.errors.hasSuffix("\n  → unset XDG_RUNTIME_DIR\n"), "\(ended)")
+    }
+
+    /// Root may read every file, so that this needs another user.
+    @Test(arguments: ["cache.key", "cache.sqlite"])
+    func namesTheCommandForAFileThatCannotBeRead(name: String) async throws {
+        let home = try OnDemandHome()
+        let script = """
+            file="$HOME/.local/state/sso-agent/\(name)"
+            "$0" accounts >/dev/null || exit 70
+            kill -9 "$(cat "$XDG_RUNTIME_DIR/sso-agent/agent.sock.lock")"
+            chmod 0 "$file" || exit 71
+            "$0" accounts
+            """
+        let ended = try await home.run(script)
+        #expect(ended.status == 1, "\(ended)")
+        let file = "\(home.folder.path)/.local/state/sso-agent/\(name)"
+        #expect(ended.errors.hasSuffix("\n  → chmod u+rw \(file)\n"), "\(ended)")
+    }
+
     #if os(Linux)
         /// Root may look into a process that forbids inspection; its user may not.
         @Test(.enabled(if: OtherUser.isPossible, "only root can look into the agent"))
@@ -101,7 +139,8 @@ internal import Testing
         let home = try OnDemandHome()
         try home.write("[agent]\nstart = false\n", to: ".config/sso-agent/config.toml")
         let ended = try await home.run(Self.status)
-        #expect(ended.status == 4, "\(ended)")
+        // A mistake in the configuration has the status that it has in a command that reads it.
+        #expect(ended.status == 1, "\(ended)")
         #expect(ended.output.contains("config.toml:2: "), "\(ended)")
     }
 

@@ -63,6 +63,13 @@ internal import TokenWire
             let socket = "ok   socket: \(path) is a published socket, which serves tokens only\n"
             #expect(doctor.output.hasPrefix(socket) && doctor.output.contains("ok   configuration: "), "\(doctor)")
             #expect(try await f.at(path, ["status"]).output.contains("answers at the published \(path)"))
+            // What is not known is absent.
+            let status = try await f.at(path, ["status", "--json"]).output
+            #expect(!status.contains("pid") && !status.contains("accounts") && !status.contains("uptime"), "\(status)")
+            for own in [["audit"], ["sign-out", "alice", "--client-id", "app-1"]] {
+                let ended = try await f.at(path, own)
+                #expect(ended.status == 1 && ended.errors.contains("run this where the agent runs"), "\(ended)")
+            }
             // A published socket publishes no other.
             let nested = try await f.at(
                 path, ["publish", "--socket", f.folder.file("shared/2.sock"), "--client-id", "app-1"])
@@ -72,6 +79,10 @@ internal import TokenWire
             }
             let again = try await f.publish(path)
             #expect(again.status == 1 && again.errors.contains("unpublish"))
+            let begun = try await f.json([
+                "publish", "--socket", f.folder.file("shared/4.sock"), "--client-id", "app-1", "--account", "ali",
+            ])
+            #expect(begun["account"] as? String == "alice@contoso.com", "\(begun)")
             try await f.addApp("graph", clientID: "app-7")
             let second = f.folder.file("shared/2.sock")
             let byName = try await f.json(["publish", "--socket", second, "--app", "graph"])
@@ -126,7 +137,9 @@ internal import TokenWire
                 #expect(FileManager.default.fileExists(atPath: path) == (status == 0))
             }
             let asked = try String(contentsOfFile: f.folder.file("asked"), encoding: .utf8)
-            for part in [path, "users 4711", "8 hours", "every account", "1 app and 1 scope: app-1", "User.Read"] {
+            for part in [
+                path, "users 4711", "8 hours", "every account", "for the app app-1", "with 1 scope: User.Read",
+            ] {
                 #expect(asked.contains(part), "\(part): \(asked)")
             }
             withExtendedLifetime(agent) {}
@@ -283,14 +296,17 @@ internal import TokenWire
         }
     }
 
-    @Test(arguments: [0o775, 0o757, 0o777, 0o1777])
-    func refusesAPublishedSocketInAFolderThatOthersMayWrite(mode: Int) async throws {
+    /// A sticky folder, such as /tmp, is meant for all users, who need another one.
+    @Test(arguments: [
+        (0o775, "chmod go-w"), (0o757, "chmod go-w"), (0o777, "chmod go-w"), (0o1777, "mkdir -p -m 711 ~/.sso-sockets"),
+    ])
+    func refusesAPublishedSocketInAFolderThatOthersMayWrite(mode: Int, remedy: String) async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
             let path = try f.makeSocketFolder()
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: f.folder.file("shared"))
             let ended = try await f.publish(path)
-            #expect(ended.status == 1 && ended.errors.contains("chmod go-w"), "\(ended.errors)")
+            #expect(ended.status == 1 && ended.errors.contains(remedy), "\(ended.errors)")
             withExtendedLifetime(agent) {}
         }
     }

@@ -70,6 +70,28 @@ internal import TokenWire
         }
     }
 
+    /// The agent would not start with it.
+    @Test(arguments: [
+        ("network", "ca_file", "none.pem"), ("confirmation", "askpass", "none"),
+        ("metrics", "socket", "open/metrics.sock"),
+    ])
+    func refusesAConfigurationThatTheNextStartWouldRefuse(table: String, key: String, name: String) async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try FileManager.default.createDirectory(atPath: f.folder.file("open"), withIntermediateDirectories: false)
+            #expect(chmod(f.folder.file("open"), 0o777) == 0)
+            try f.configure(Self.open + "[\(table)]\n\(key) = \"\(f.folder.file(name))\"\n")
+            let reloaded = try await f.failure(["reload"], status: 1)
+            let checked = try await f.run("sso-agent", ["--check-config"])
+            let doctor = try await f.ssoctl(["doctor"], status: 1)
+            #expect(checked.status == 1)
+            let place = "config.toml:5: \(table).\(key) names \(f.folder.file(name)), which cannot be used"
+            for text in ["\(reloaded)", checked.errors] { #expect(text.contains(place), "\(text)") }
+            #expect(doctor.output.contains("FAIL") && doctor.output.contains("config.toml:5: "), "\(doctor.output)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     /// A process that is restricted to folders can open no folder that is made later.
     @Test func readsAConfigurationWhoseFolderDidNotExistAtTheStart() async throws {
         try await AgentProcessFixture.with { f in

@@ -103,8 +103,8 @@ int agent_make_socket(const char *path, const uint32_t users[], int count, agent
 void agent_remove_socket(const char *path, const agent_socket_file *made);
 
 /* Asks a question, and waits a minute for the answer: with the program `askpass`, or if that is NULL on the controlling terminal of a
-   process, which has to be in the terminal's foreground and to have started at `start` (in ticks since boot). The question has
-   AGENT_QUESTION_LIMIT bytes at most and no control characters. 1 for yes, 0 for anything else; -1 if nobody can be asked, and
+   process, which has to be in the terminal's foreground and to have started at `start` (in ticks since boot). If the process ends, is
+   stopped or loses the foreground, as after Ctrl-C or Ctrl-Z, that is no. The question has AGENT_QUESTION_LIMIT bytes at most and no control characters. 1 for yes, 0 for anything else; -1 if nobody can be asked, and
    AGENT_FOREIGN_TERMINAL if that is so because the terminal is another user's. */
 enum { AGENT_FOREIGN_TERMINAL = -2 };
 int agent_confirm(const char *askpass, int32_t pid, uint64_t start, const char *question);
@@ -213,8 +213,9 @@ int agent_call_keyring_helper(
     int helper, int operation, const void *input, size_t count, void *output, int32_t *status);
 
 /* Keeps what is typed at a terminal from showing, until `agent_show_typing` or a signal that ends the process; 0, or an
-   errno. */
-int agent_hide_typing(int terminal);
+   errno. While the process is suspended, as by Ctrl-Z, the terminal is as before; when it goes on, what has been typed is discarded,
+   and the text of the prompt is written to standard error again. */
+int agent_hide_typing(int terminal, const char *prompt);
 void agent_show_typing(void);
 
 /* Catches SIGTERM and SIGINT from now on: each writes its number, one byte, to a pipe. Returns the end to read from, or -1

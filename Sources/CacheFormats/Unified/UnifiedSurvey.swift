@@ -81,21 +81,27 @@ enum UnifiedEntries {
 
     /// - Throws: `cacheBadFormat` (-51201) if the JSON is not such a cache; any error that `body` throws.
     static func read(_ reader: inout JSONReader, _ body: Body) throws(TokenError) {
-        var number = 0
+        var (number, hasSection) = (0, false)
+        // The sections of another JSON object would be kept, and be in every export.
+        func note(_ step: Step, _ reader: inout JSONReader) throws(TokenError) {
+            if case .section = step { hasSection = true }
+            try body(step, &reader)
+        }
         switch reader.kind() {
         case UInt8(ascii: "{"):
             try reader.eachMember { name, reader throws(TokenError) in
-                try readSection(name, &reader, &number, body)
+                try readSection(name, &reader, &number, note)
             }
         case UInt8(ascii: "["):
             try reader.eachElement { reader throws(TokenError) in
                 guard var section = DictionarySection(try reader.value()) else { throw noCache }
-                try readSection(section.name, &section.reader, &number, body)
+                try readSection(section.name, &section.reader, &number, note)
             }
         default:
             _ = try reader.value()
             throw noCache
         }
+        guard hasSection else { throw noSections }
     }
 
     private static func readSection(
@@ -111,6 +117,11 @@ enum UnifiedEntries {
             try body(.entry(Entry(number: number, section: section, name: name)), &reader)
         }
     }
+
+    private static let noSections = TokenError(
+        .cacheBadFormat,
+        "not a token cache of MSAL: it has none of the sections AccessToken, RefreshToken, IdToken, Account and AppMetadata"
+    )
 
     private static let noCache = TokenError(
         .cacheBadFormat,

@@ -226,13 +226,16 @@ final class AgentHealth {
         case .failure(let error):
             // The message of the agent's own refusals contains the remedy.
             let isRefused = error.code == .invalidDeveloperParameter
+            // The provider was reached, or a proxy in front of it.
+            let isOverloaded = error.details.httpStatus.map { $0 == 429 || $0 >= 500 } ?? false
+            let cause =
+                isOverloaded
+                ? "the provider, or a proxy before it, cannot answer at present: wait, and try again"
+                : "check the network, network.proxy or HTTPS_PROXY, and network.ca_file or SSL_CERT_FILE"
             return [
                 HealthCheck(
                     name: "token endpoint", ok: false, detail: "\(authority.url): \(error.message)",
-                    hint: isRefused
-                        ? nil
-                        : "check the network, network.proxy or HTTPS_PROXY, and network.ca_file or SSL_CERT_FILE; tokens still "
-                            + "valid are served meanwhile")
+                    hint: isRefused ? nil : "\(cause); tokens still valid are served meanwhile")
             ]
         case .success(let server):
             let reached = HealthCheck(name: "token endpoint", ok: true, detail: "\(authority.url) answers")

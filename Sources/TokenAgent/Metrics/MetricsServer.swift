@@ -41,7 +41,7 @@ final class MetricsServer: Sendable {
     static func start(
         at path: String, _ admission: PeerAdmission, _ source: @escaping Source
     ) async throws(TokenError) -> MetricsServer {
-        _ = try SocketFolder(ofSocket: path)
+        _ = try SocketFolder(ofSocket: path, .metrics)
         let lock = LockHolder(try await LockFile(beside: path))
         let descriptor = try ListeningSocket.make(at: path)
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)

@@ -1,3 +1,4 @@
+internal import AgentSocket
 internal import CAgentSystem
 internal import Dispatch
 internal import NIOCore
@@ -79,10 +80,10 @@ final class SocketFiles: Sendable {
         let folder = PrivateFiles.parent(of: path)
         return switch code {
         case EINVAL: "the path is not absolute, has empty parts, . or .., or is longer than \(AGENT_SOCKET_PATH) bytes"
-        case EPERM:
-            "other users may write to \(folder), or it is not yours; choose a folder of yours, or run: chmod go-w \(folder.shellWord)"
+        case EPERM, ENOENT:
+            PublishedSocketFolder.defect(ofSocket: path)
+                ?? "\(SystemError(number: code)): \(folder) must be a folder of yours that nobody else may write to"
         case ENOTDIR, ELOOP: "\(folder) is not a folder"
-        case ENOENT: "the folder \(folder) does not exist; make it first"
         case EEXIST: "there is another file; remove it, or choose another path"
         case EADDRINUSE: "a process listens there already"
         case EROFS, EACCES:

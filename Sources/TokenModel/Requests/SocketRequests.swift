@@ -98,10 +98,16 @@ extension PublishSocket: AgentRequest {
         let users = userIDs.isEmpty ? "your own user" : "users " + userIDs.map { "\($0)" }.joined(separator: ", ")
         let account = account.map { "the account \(UntrustedText.clean($0, limit: 80))" } ?? "every account"
         let scopeCount = scopes.isEmpty ? "every scope" : Phrases.count(scopes.scopes.count, "scope")
-        let lists = clientIDs.map(\.text).joined(separator: " ") + (scopes.isEmpty ? "" : "; \(scopes.target)")
+        let apps =
+            clientIDs.count == 1
+            ? "the app \(UntrustedText.clean(clientIDs[0].text, limit: 80))" : Phrases.count(clientIDs.count, "app")
+        let lists =
+            (clientIDs.count == 1 ? [] : [clientIDs.map(\.text).joined(separator: " ")])
+            + (scopes.isEmpty ? [] : [scopes.target])
         let text =
             "publish a socket at \(UntrustedText.clean(path, limit: 128)) to \(users) for \(Phrases.duration(lifetime)), "
-            + "with tokens of \(account), \(Phrases.count(clientIDs.count, "app")) and \(scopeCount): \(lists)"
+            + "with tokens of \(account), for \(apps), with \(scopeCount)"
+            + (lists.isEmpty ? "" : ": \(lists.joined(separator: "; "))")
         return UntrustedText.clean(text, limit: 640)
     }
 }

@@ -5,6 +5,13 @@ package enum ScopeList {
         ScopeSet(texts.flatMap { ScopeSet(target: $0.replacing(",", with: " ")).scopes }).scopes
     }
 
+    /// The first scope with a character that no scope has (RFC 6749 section 3.3); nil if there is none.
+    package static func invalid(in scopes: [String]) -> String? {
+        scopes.first { scope in
+            !scope.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+        }
+    }
+
     /// The resources of scopes of Entra ID, of which a request may have one: the URL or the ID before the permission. A permission
     /// alone is one of Microsoft Graph.
     package static func resources(_ scopes: [String]) -> [String] {

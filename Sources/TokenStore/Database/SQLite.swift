@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import PosixFiles
 internal import TokenModel
 
 /// A connection to a database file. Not safe to share between threads.
@@ -172,10 +173,10 @@ extension TokenError {
         case SQLITE_FULL:
             self.init(.storeUnavailable, "the disk with \(path) is full; free some space")
         case SQLITE_READONLY, SQLITE_PERM, SQLITE_CANTOPEN, SQLITE_AUTH:
-            self.init(
-                .storeUnavailable,
-                "\(path) cannot be written (\(reason)); check its owner, its mode, and that its file system is writable"
-            )
+            let remedy =
+                PrivateFiles.reading(path).map { "run: \($0)" }
+                ?? "check its owner, its mode, and that its file system is writable"
+            self.init(.storeUnavailable, "\(path) cannot be written (\(reason)); \(remedy)")
         case SQLITE_BUSY, SQLITE_LOCKED:
             self.init(.storeUnavailable, "\(path) is in use by another process; stop the other sso-agent")
         case SQLITE_IOERR:

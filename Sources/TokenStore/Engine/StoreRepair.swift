@@ -55,9 +55,13 @@ extension StoreEngine {
         let newWrapping = isKeyDamaged ? nil : try ring.wrapping(of: source)
         if let reason {
             let name = try paths.quarantine(isKeyDamaged ? [ring.keyFile.path] : [], now: options.now())
+            let remedy =
+                reason.hasSuffix(ring.missingKeyFile)
+                ? "to use the old one again, stop the agent, and put the store and its key file back"
+                : "to change that, run: ssoctl key set"
             report.notices.append(
                 "the store cannot be opened (\(reason)); it is kept as \(name). A new one was created, and its key comes from "
-                    + "\(ring.place(of: source)); to change that, run: ssoctl key set")
+                    + "\(ring.place(of: source)); \(remedy)")
         } else {
             if isMissing {
                 report.notices.append(

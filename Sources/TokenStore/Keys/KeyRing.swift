@@ -67,7 +67,7 @@ struct KeyRing {
                     if key.source == .passphrase { locked = locked ?? (Self.wrongPassphrase, key.source) }
                 case .damaged: reason = "the key file \(keyFile.path) is damaged"
                 case .missing where key.source == .secretService: throw secretTool.unavailable
-                case .missing: reason = "the key file \(keyFile.path) is missing"
+                case .missing: reason = missingKeyFile
                 }
             } catch {
                 locked = locked ?? (error, key.source)
@@ -173,6 +173,9 @@ struct KeyRing {
         return "it is not sealed, so that anyone who may write to \(directory) can have made it; "
             + "docs/store.md says how to use it"
     }
+
+    /// The reason why a store cannot be opened whose key file is not there.
+    var missingKeyFile: String { "the key file \(keyFile.path) is missing" }
 
     /// Whether the key file belongs to a sealed store, which is or was there.
     var hasSettledKeyFile: Bool {

@@ -1,5 +1,6 @@
 internal import CAgentSystem
 internal import Crypto
+internal import PosixFiles
 internal import TokenModel
 
 #if canImport(Glibc)
@@ -47,7 +48,7 @@ struct SecretTool {
     private func run(_ operation: KeyringHelper.Operation, input: [UInt8]) throws(TokenError) -> PipedProcess.Outcome {
         if let helper {
             guard let ended = helper.run(operation, input: input) else { throw unavailable }
-            if ended.status == KeyringHelper.notStarted { throw missing }
+            if ended.status == KeyringHelper.notStarted { throw missing(operation) }
             return ended
         }
         let words =
@@ -57,16 +58,25 @@ struct SecretTool {
             case .clear: ["clear"]
             }
         guard let ended = PipedProcess.run([program] + words + attributes, input: input, seconds: 60) else {
-            throw missing
+            throw missing(operation)
         }
         return ended
     }
 
-    private var missing: TokenError {
-        TokenError(
+    private func missing(_ operation: KeyringHelper.Operation) -> TokenError {
+        let install = "sudo apt install libsecret-tools"
+        let hasPackages = FileStatus("/usr/bin/apt") != nil
+        guard operation == .lookup else {
+            return TokenError(
+                .storeUnavailable,
+                "\(program), which the Secret Service is used with, is missing; "
+                    + (hasPackages ? "run: \(install)" : "install libsecret-tools"))
+        }
+        return TokenError(
             .storeUnavailable,
-            "the store's key is in the Secret Service, and \(program) is missing; install libsecret-tools, then run: ssoctl "
-                + "unlock")
+            "the store's key is in the Secret Service, and \(program) is missing; "
+                + (hasPackages
+                    ? "run: \(install) && ssoctl unlock" : "install libsecret-tools, then run: ssoctl unlock"))
     }
 
     var unavailable: TokenError {

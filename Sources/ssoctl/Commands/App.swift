@@ -117,6 +117,7 @@ struct AppAddCommand: Command {
                 "“\(name)” is not a name: use letters, digits, “_”, “-” and “.”, and a letter or a digit first.")
         }
         guard scope.isEmpty || resource == nil else { throw ValidationError("Give either --scope or --resource.") }
+        try ScopeList.requireValid(scope)
         guard provider.kind == nil || provider.authority != nil else {
             throw ValidationError("--authority-kind needs --authority.")
         }

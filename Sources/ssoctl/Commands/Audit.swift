@@ -1,6 +1,7 @@
 internal import AgentClient
 internal import ArgumentParser
 internal import AuditLog
+internal import PosixFiles
 internal import TokenModel
 
 /// Shows the agent's audit log, and checks that no line is missing or changed.
@@ -31,7 +32,8 @@ struct AuditCommand: AsyncParsableCommand {
     func run() async throws {
         let status: ExitStatus
         do throws(TokenError) {
-            status = try await printLog() ? .done : .failed
+            let isWhole = try await printLog()
+            status = Terminal.reportLostOutput() || !isWhole ? .failed : .done
         } catch {
             status = await CommandFailure(error).withRemedy(.shared).report(asJSON: output.json, onOneLine: true)
         }
@@ -41,11 +43,15 @@ struct AuditCommand: AsyncParsableCommand {
     /// Prints the log; returns whether no line is missing or changed.
     private func printLog() async throws(TokenError) -> Bool {
         var path = file ?? ""
-        if file == nil { path = "\(try await AgentClient.shared.status().stateDirectory)/\(AuditWriter.fileName)" }
+        if file == nil {
+            let status = try await AgentClient.shared.status()
+            guard status.processID != 0 else { throw .atPublishedSocket }
+            path = "\(status.stateDirectory)/\(AuditWriter.fileName)"
+        }
         var reader = try AuditReader(path: path)
         var isWhole = true
         if follow { ClosedOutput.endProcessWhenClosed() }
-        while true {
+        while StandardStream.outputFailure == nil {
             switch try reader.next() {
             case .line(let text, let line)?: Terminal.print(output.json ? text : line.summary)
             case .finding(let finding)?:
@@ -57,6 +63,7 @@ struct AuditCommand: AsyncParsableCommand {
                 try? await Task.sleep(for: .milliseconds(300))
             }
         }
+        return isWhole
     }
 }
 

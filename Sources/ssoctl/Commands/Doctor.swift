@@ -128,6 +128,9 @@ struct DoctorCommand: Command {
 extension HealthCheck {
     /// The check of a socket at which no agent can be reached.
     fileprivate static func unusableSocket(_ path: String, _ error: TokenError) -> HealthCheck {
+        if let problem = AgentEnvironment.current.runtimeFolderProblem {
+            return HealthCheck(name: "socket", ok: false, detail: problem)
+        }
         let advice = Advice(error.message)
         var hint = advice.command.map { advice.startsAgent ? "start the agent: \($0)" : $0 }
         if advice.command == "ssoctl doctor" {

@@ -3,6 +3,14 @@ internal import ArgumentParser
 internal import PosixFiles
 internal import TokenModel
 
+/// The names of the cache formats that are written.
+enum ExportFormatName: String, ExpressibleByArgument, CaseIterable {
+    case msalJSON = "msal-json"
+    case adalArchive = "adal-archive"
+
+    var value: CacheFormat { self == .msalJSON ? .msalJSON : .adalArchive }
+}
+
 /// Exports the cache in the format of another library.
 struct ExportCommand: Command {
     static let configuration = CommandConfiguration(
@@ -18,8 +26,8 @@ struct ExportCommand: Command {
 
     @Option(
         help: "The format: msal-json (of MSAL for Python, Go, Java, .NET and Node) or adal-archive.",
-        completion: .list(["msal-json", "adal-archive"]))
-    var format: FormatName
+        completion: .list(ExportFormatName.allCases.map(\.rawValue)))
+    var format: ExportFormatName
 
     @Option(help: "The sharing group.", completion: Candidates.group, transform: SharingGroup.option)
     var group = SharingGroup.standard
@@ -40,6 +48,10 @@ struct ExportCommand: Command {
     struct Printout: Encodable {
         var file: String
         var bytes: Int
+        /// Whether the file has no accounts, and so no refresh tokens.
+        var isEmpty = false
+
+        enum CodingKeys: CodingKey { case file, bytes }
     }
 
     func validate() throws {
@@ -48,7 +60,6 @@ struct ExportCommand: Command {
                 "The file will have refresh tokens, with which anyone can act as you. To confirm that, add --include-secrets."
             )
         }
-        guard format != .adalJSON else { throw ValidationError("adal-json is only imported.") }
     }
 
     func execute(_ agent: AgentClient) async throws(TokenError) -> Printout {
@@ -67,10 +78,15 @@ struct ExportCommand: Command {
             try cache.write(part)
         }
         try cache.finish()
-        return Printout(file: file, bytes: count)
+        // Asked for afterwards: the export is what counts, even if the agent does not list accounts here.
+        let accounts = try? await agent.listAccounts(ListAccounts(clientID: nil, sharingGroup: group))
+        return Printout(file: file, bytes: count, isEmpty: accounts?.isEmpty == true)
     }
 
     func describe(_ done: Printout) -> String? {
-        "Wrote \(done.file), \(done.bytes) bytes. It has refresh tokens: delete it after use."
+        let content =
+            done.isEmpty
+            ? "The sharing group \(group.name) has no accounts." : "It has refresh tokens: delete it after use."
+        return "Wrote \(done.file), \(done.bytes) bytes. \(content)"
     }
 }

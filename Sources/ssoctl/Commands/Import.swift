@@ -40,6 +40,7 @@ struct ImportCommand: Command {
         guard [file != nil, search.tool != nil, search.finds].filter(\.self).count == 1 else {
             throw ValidationError("Name one FILE, or give --from or --find.")
         }
+        guard file != "-" else { throw ValidationError("Standard input is named /dev/stdin, and not “-”.") }
         guard format == nil || file != nil else { throw ValidationError("--format is for a FILE.") }
         guard !search.finds || !isDryRun else { throw ValidationError("--find imports nothing; leave out --dry-run.") }
     }

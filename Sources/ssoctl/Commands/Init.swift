@@ -32,6 +32,7 @@ struct InitCommand: Command {
                 "“ssoctl init” asks questions on a terminal, and there is none",
                 nextCommand: "ssoctl app add graph --client-id CLIENT-ID --scope User.Read --default")
         }
+        try makeNamedFile()
         _ = try await agent.status()
         let settings = try Settings.read(mayCreate: true)
         let name = try addApp(settings)
@@ -57,6 +58,13 @@ struct InitCommand: Command {
 
         Also: ssoctl accounts, ssoctl app list, ssoctl sign-out \((done.account.username ?? "NAME").shellWord), ssoctl --help
         """
+    }
+
+    /// Makes an empty configuration file if `$SSO_AGENT_CONFIG` names one that does not exist, without which the agent does not start.
+    private func makeNamedFile() throws(TokenError) {
+        let files = ConfigurationFiles.current
+        guard files.isUserFileRequired, FileStatus(files.user) == nil else { return }
+        try ConfigurationEditor.change(files.user) { _ in }
     }
 
     private func addApp(_ settings: Settings) throws -> String {

@@ -1,5 +1,6 @@
 internal import AgentClient
 internal import AgentConfiguration
+internal import AgentSocket
 internal import ArgumentParser
 internal import TokenModel
 
@@ -28,12 +29,43 @@ struct PublishCommand: Command {
 
     func execute(_ agent: AgentClient) async throws -> SocketPrintout {
         let apps = try access.allApps()
+        let account = try await account(AccountFinder(agent: agent, sharingGroup: apps.group))
+        // The agent checks it too, after the user has confirmed the request.
+        if let defect = PublishedSocketFolder.defect(ofSocket: socket.path) {
+            throw TokenError(.invalidDeveloperParameter, "cannot publish \(socket.path): \(defect)")
+        }
         return SocketPrintout(
             try await agent.publishSocket(
                 PublishSocket(
                     path: socket.path, userIDs: socket.userIDs, clientIDs: apps.clientIDs,
                     sharingGroup: apps.group, scopes: access.allScopes, authorities: try access.namedAuthorities(),
-                    account: access.account?.trimmedNonEmpty, lifetime: socket.lifetime, label: socket.label)))
+                    account: account, lifetime: socket.lifetime, label: socket.label)))
+    }
+
+    /// The name or the identifier of the account that is served, as the agent takes it; nil for every account.
+    private func account(_ finder: AccountFinder) async throws -> String? {
+        guard let text = access.account?.trimmedNonEmpty else { return nil }
+        let name = AccountName(text)
+        let found = try await finder.accounts(name, of: nil)
+        // An exact name of several accounts may be one for the agent, which knows which of them are the same.
+        let isExact = found.allSatisfy { account in
+            account.username?.lowercased() == text.lowercased()
+                || account.homeAccountID != nil && account.homeAccountID == name.homeAccountID
+        }
+        if !found.isEmpty, isExact { return text }
+        let account = try await finder.account(name, { command(account: $0) }, otherwise: "ssoctl accounts")
+        return account.username ?? account.homeAccountID?.text ?? text
+    }
+
+    /// The words of this command for another account.
+    private func command(account: String) -> CommandLineWords {
+        CommandLineWords("ssoctl", "publish", "--socket", socket.path, "--account", account)
+            + access.apps.flatMap { ["--app", $0] } + access.clientIDs.flatMap { ["--client-id", $0.text] }
+            + access.scopes.flatMap { ["--scope", $0] } + access.resources.flatMap { ["--resource", $0] }
+            + access.authorities.flatMap { ["--authority", $0] } + socket.userIDs.flatMap { ["--uid", "\($0)"] }
+            + (access.kind.map { ["--authority-kind", $0.rawValue] } ?? [])
+            + (access.group.map { ["--group", $0.name] } ?? []) + (socket.label.map { ["--label", $0] } ?? [])
+            + (socket.lifetime == PublishSocket.standardLifetime ? [] : ["--ttl", "\(socket.lifetime)"])
     }
 
     func describe(_ socket: SocketPrintout) -> String? { socket.text }
@@ -101,7 +133,9 @@ struct PublishedAccessOptions: ParsableArguments {
         completion: Candidates.resource)
     var resources: [String] = []
 
-    @Option(help: "The account, by its name or identifier. By default every account.", completion: Candidates.account)
+    @Option(
+        help: "The account: its identifier, its name, or the beginning of its name. By default every account.",
+        completion: Candidates.account)
     var account: String?
 
     @Option(
@@ -124,6 +158,7 @@ struct PublishedAccessOptions: ParsableArguments {
         guard scopes.allSatisfy({ !ScopeList.split([$0]).isEmpty }),
             resources.allSatisfy({ $0.trimmedNonEmpty != nil })
         else { throw ValidationError("--scope and --resource must not be blank.") }
+        try ScopeList.requireValid(scopes)
         guard account.map({ $0.trimmedNonEmpty != nil }) ?? true else {
             throw ValidationError("--account must not be blank.")
         }

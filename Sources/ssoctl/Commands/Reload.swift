@@ -32,6 +32,7 @@ struct ReloadCommand: Command {
         let files = printout.files.isEmpty ? "there are no files" : printout.files.joined(separator: ", ")
         let changes =
             printout.applied.map { "in effect: \($0)" } + printout.awaitingRestart.map { "after a restart: \($0)" }
+            + (printout.awaitingRestart.isEmpty ? [] : ["before the restart, check it with: sso-agent --check-config"])
         return (["The configuration was read: \(files)"] + (changes.isEmpty ? ["nothing has changed"] : changes))
             .joined(separator: "\n")
     }

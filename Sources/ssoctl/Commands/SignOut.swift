@@ -58,7 +58,14 @@ struct SignOutCommand: Command {
         let filter = try AppFilter(app) { words(name ?? account.name?.text ?? "", app: $0) }
         let wanted = account.name ?? AccountName(name ?? "")
         let choice = AccountFinder(agent: agent, sharingGroup: filter.sharingGroup)
-        let (found, isOne) = try await self.account(wanted, choice)
+        let (found, isOne): (Account, Bool)
+        do {
+            (found, isOne) = try await self.account(wanted, choice)
+        } catch let error as TokenError where error.code == .requestDenied {
+            // Only a published socket answers without the number of the agent's process.
+            guard (try? await agent.status().processID) == 0 else { throw error }
+            throw TokenError.atPublishedSocket
+        }
         let tokens = try await AccountTokens.read(agent, filter.sharingGroup, isRequired: false)
         let isWhole = filter.clientID == nil || wipe
         let affected = tokens?.credentials(of: found).filter { isWhole || $0.clientID == filter.clientID }

@@ -19,12 +19,13 @@ struct StatusCommand: Command {
     var verbose = false
 
     struct Printout: Encodable {
-        var pid: Int32
+        /// Nil at a published socket, as is what follows from it.
+        var pid: Int32?
         var version: String
         var protocolVersion: UInt32
         var socket: String
-        var uptimeSeconds: Int64
-        var accounts: Int64
+        var uptimeSeconds: Int64?
+        var accounts: Int64?
         /// The names of the quarantined files; nil if there are none.
         var quarantined: [String]?
         /// The reason why the store is not open or cannot be written; nil if there is none.
@@ -37,24 +38,28 @@ struct StatusCommand: Command {
 
     func execute(_ agent: AgentClient) async throws(TokenError) -> Printout {
         let status = try await agent.status(includesMetrics: verbose)
+        // A published socket says nothing about the agent's process and store.
+        let isPublished = status.processID == 0
         return Printout(
-            pid: status.processID, version: status.version, protocolVersion: status.protocolVersion,
-            socket: status.socketPath, uptimeSeconds: status.uptimeSeconds, accounts: status.accounts,
+            pid: isPublished ? nil : status.processID, version: status.version, protocolVersion: status.protocolVersion,
+            socket: status.socketPath, uptimeSeconds: isPublished ? nil : status.uptimeSeconds,
+            accounts: isPublished ? nil : status.accounts,
             quarantined: status.quarantined.isEmpty ? nil : status.quarantined, storeProblem: status.storeProblem,
             publishedSockets: status.publishedSockets.isEmpty ? nil : status.publishedSockets,
             metrics: verbose ? status.metrics.map(MetricJSON.init) : nil)
     }
 
     func describe(_ status: Printout) -> String? {
-        let whole = """
-            sso-agent \(status.version) (process \(status.pid)) answers at \(status.socket)
-            up \(Phrases.duration(status.uptimeSeconds)), \(Phrases.count(status.accounts, "account")), \
+        let whole = status.pid.map { pid in
+            """
+            sso-agent \(status.version) (process \(pid)) answers at \(status.socket)
+            up \(Phrases.duration(status.uptimeSeconds ?? 0)), \(Phrases.count(status.accounts ?? 0, "account")), \
             protocol \(status.protocolVersion)
             """
+        }
         let problem = status.storeProblem.map { ["store: \($0)"] } ?? []
         let damage = status.quarantined.map { ["damaged files in quarantine: \($0.joined(separator: ", "))"] } ?? []
-        // A published socket says nothing else.
-        let text = status.pid == 0 ? "sso-agent \(status.version) answers at the published \(status.socket)" : whole
+        let text = whole ?? "sso-agent \(status.version) answers at the published \(status.socket)"
         let published = status.publishedSockets.map { ["published: \($0.joined(separator: ", "))"] } ?? []
         return ([text] + published + problem + damage).joined(separator: "\n")
     }

@@ -38,10 +38,16 @@ struct WatchCommand: AsyncParsableCommand {
             ClosedOutput.endProcessWhenClosed()
             let output = EventOutput(isJSON: json, notifies: notify, filter: filter)
             try await Interruption.cancelling {
-                for try await event in AgentClient.shared.events(request) { output.show(event) }
+                for try await event in AgentClient.shared.events(request) {
+                    output.show(event)
+                    if StandardStream.outputFailure != nil { break }
+                }
             }
+            if Terminal.reportLostOutput() { throw ExitCode(ExitStatus.failed.rawValue) }
         } catch let failure as CommandFailure where failure.endingSignal != nil {
             // The user has interrupted the command.
+        } catch let code as ExitCode {
+            throw code
         } catch {
             let status = await CommandFailure(caught: error).withRemedy(.shared).report(asJSON: json, onOneLine: true)
             throw ExitCode(status.rawValue)

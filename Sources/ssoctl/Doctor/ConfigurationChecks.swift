@@ -18,6 +18,7 @@ enum ConfigurationChecks {
                 try settings.configuration.requireDefaultApp()
                 // The file of certificate authorities has a check of its own.
                 try settings.configuration.requireAskpass()
+                try settings.configuration.requireMetricsFolder()
             } catch {
                 throw CommandFailure(error)
             }

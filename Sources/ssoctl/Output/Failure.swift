@@ -140,6 +140,12 @@ extension CommandFailure: Encodable {
     private static let shownCandidates = 20
 }
 
+extension TokenError {
+    /// The error of a command that a published socket does not serve, and that would fail there for another reason.
+    static let atPublishedSocket = TokenError(
+        .requestDenied, "a published socket gives tokens only; run this where the agent runs")
+}
+
 /// The advice in the message of an error: the SDK and the agent put a command at its end, for apps that show the
 /// message only.
 struct Advice {
@@ -179,8 +185,8 @@ struct Advice {
     private static let startMarks = ["; \(StartAdvice.commandMark)", "; otherwise \(StartAdvice.commandMark)"]
     /// The first words of the commands in messages.
     private static let programs = [
-        "ssoctl", "chmod", "setfacl", "sudo chmod", "sudo setfacl", "sudo chown", "env -u", "kill", "unset", "export",
-        "loginctl",
+        "ssoctl", "chmod", "setfacl", "sudo chmod", "sudo setfacl", "sudo chown", "sudo apt", "env -u", "kill", "unset",
+        "export", "loginctl", "mkdir",
     ]
 
     /// Whether the message has a command in a sentence that is not understood without it.

@@ -20,10 +20,11 @@ struct Countdown {
                 let now = DispatchTime.now()
                 let left =
                     end > now ? Int64((end.uptimeNanoseconds - now.uptimeNanoseconds + 999_999_999) / 1_000_000_000) : 0
-                Terminal.writeError(.eraseLine + .dim(Self.line(what, left)))
+                // As a job in the background, it would write over what the user types.
+                if Terminal.isInForeground { Terminal.writeError(.eraseLine + .dim(Self.line(what, left))) }
                 try? await Task.sleep(for: .seconds(1))
             }
-            Terminal.writeError(.eraseLine)
+            if Terminal.isInForeground { Terminal.writeError(.eraseLine) }
         }
     }
 
