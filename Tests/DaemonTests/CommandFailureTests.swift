@@ -43,6 +43,35 @@ internal import Testing
         }
     }
 
+    /// Bytes that are not UTF-8 come as U+FFFD; the provider would refuse the scope, after the user has signed in.
+    @Test(arguments: [
+        ["app", "add", "graph", "--client-id", "11111111-2222-4333-8444-555555555555", "--scope", "a\u{FFFD}"],
+        ["token", "--client-id", "a", "--scope", "b ä"], ["sign-in", "--client-id", "a", "--scope", "\"b\""],
+        ["publish", "--socket", "/x", "--client-id", "a", "--scope", "b\\c"],
+    ])
+    func refusesAScopeWithACharacterThatNoScopeHas(arguments: [String]) async throws {
+        try await AgentProcessFixture.with { f in
+            let errors = try await f.ssoctl(arguments, status: 64).errors
+            #expect(errors.contains("is not a scope"), "\(errors)")
+            #expect(try !f.configuration().contains("[apps"))
+        }
+    }
+
+    @Test func saysWhatAnExportHasAndHowAPipeIsImported() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.signIn("alice@contoso.com", f.parameters())
+            let file = f.folder.file("out")
+            let export = ["export", "--format", "msal-json", "--include-secrets", "--force", "-o", file]
+            #expect(try await f.ssoctl(export).output.contains("It has refresh tokens"))
+            let empty = try await f.ssoctl(export + ["--group", "none"]).output
+            #expect(empty.contains("none has no accounts") && !empty.contains("refresh tokens"), "\(empty)")
+            #expect(try await !f.ssoctl(["export", "--help"]).output.contains("adal-json"))
+            #expect(try await f.ssoctl(["import", "-"], status: 64).errors.contains("/dev/stdin"))
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     @Test func saysThatTheStoreIsLocked() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()

@@ -67,6 +67,21 @@ internal import Testing
         #expect(ended.errors.hasSuffix("\n  → chmod u+rw \(file)\n"), "\(ended)")
     }
 
+    /// The store is kept, and can be opened again with its key.
+    @Test func asksForAMissingKeyFile() async throws {
+        let script = """
+            "$0" accounts >/dev/null || exit 70
+            kill -9 "$(cat "$XDG_RUNTIME_DIR/sso-agent/agent.sock.lock")"
+            rm "$HOME/.local/state/sso-agent/cache.key" || exit 71
+            "$0" accounts >/dev/null
+            "$0" status
+            """
+        let ended = try await OnDemandHome().run(script)
+        #expect(ended.status == 0, "\(ended)")
+        #expect(ended.output.contains("put the store and its key file back"), "\(ended)")
+        #expect(!ended.output.contains("ssoctl key set"), "\(ended)")
+    }
+
     #if os(Linux)
         /// Root may look into a process that forbids inspection; its user may not.
         @Test(.enabled(if: OtherUser.isPossible, "only root can look into the agent"))

@@ -18,6 +18,7 @@ internal import Testing
         ("aaaa bbbb cccc dddd eeee ffff", "aaaa bbbb cccc dddd\neeee ffff"),
         ("  aaaa bbbb cccc dddd eeee", "  aaaa bbbb cccc\n  dddd eeee"),
         ("ok   aaaa bbbb cccc dddd", "ok   aaaa bbbb cccc\n     dddd"),
+        ("FAIL aaaa bbbb cccc dddd", "FAIL aaaa bbbb cccc\n     dddd"),
         ("aaaa\nbbbb cccc\n\n", "aaaa\nbbbb cccc\n\n"),
         // A wide character takes two columns.
         ("漢字漢字漢 漢字漢字 漢字", "漢字漢字漢 漢字漢字\n漢字"), ("漢字漢字漢字 漢字漢字", "漢字漢字漢字\n漢字漢字"),
