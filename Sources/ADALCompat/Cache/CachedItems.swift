@@ -29,13 +29,12 @@ struct CachedItems: Sendable {
         guard let app = ClientID(clientID) else { throw .invalidArgument("clientId must not be blank") }
         do throws(TokenError) {
             let credentials = try agent.listCredentialsAndWait(
-                ListCredentials(sharingGroup: group, withoutSecrets: true))
-            let held = Set(credentials.filter { $0.clientID == app }.map(\.account.identity))
+                ListCredentials(sharingGroup: group, withoutSecrets: true)
+            ).filter { $0.clientID == app }
+            let held = Set(credentials.map(\.account.identity))
             try signOut(username: nil, app, .app) { held.contains($0.identity) }
             // Tokens without a user belong to no account, and are removed one by one.
-            for entry in try entries() where entry.item.isEmptyUser() && ClientID(entry.item.clientId ?? "") == app {
-                try remove(entry)
-            }
+            for credential in credentials where credential.account.isEmpty { try remove(credential.id) }
         } catch {
             throw ADAuthenticationError(error)
         }
@@ -84,7 +83,11 @@ struct CachedItems: Sendable {
     }
 
     private func remove(_ entry: Entry) throws(TokenError) {
-        for id in entry.ids { _ = try agent.removeCredentialAndWait(RemoveCredential(sharingGroup: group, id: id)) }
+        for id in entry.ids { try remove(id) }
+    }
+
+    private func remove(_ id: String) throws(TokenError) {
+        _ = try agent.removeCredentialAndWait(RemoveCredential(sharingGroup: group, id: id))
     }
 
     /// Lists the items with their credentials: a refresh token for one resource belongs to the item of its access

@@ -104,8 +104,9 @@ void agent_remove_socket(const char *path, const agent_socket_file *made);
 
 /* Asks a question, and waits a minute for the answer: with the program `askpass`, or if that is NULL on the controlling terminal of a
    process, which has to be in the terminal's foreground and to have started at `start` (in ticks since boot). If the process ends, is
-   stopped or loses the foreground, as after Ctrl-C or Ctrl-Z, that is no. The question has AGENT_QUESTION_LIMIT bytes at most and no control characters. 1 for yes, 0 for anything else; -1 if nobody can be asked, and
-   AGENT_FOREIGN_TERMINAL if that is so because the terminal is another user's. */
+   stopped or loses the foreground, as after Ctrl-C or Ctrl-Z, that is no. The question has AGENT_QUESTION_LIMIT bytes at most and no
+   control characters. 1 for yes, 0 for anything else; -1 if nobody can be asked, and AGENT_FOREIGN_TERMINAL if that is so because the
+   terminal is another user's. */
 enum { AGENT_FOREIGN_TERMINAL = -2 };
 int agent_confirm(const char *askpass, int32_t pid, uint64_t start, const char *question);
 

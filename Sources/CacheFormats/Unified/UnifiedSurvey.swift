@@ -82,11 +82,12 @@ enum UnifiedEntries {
     /// - Throws: `cacheBadFormat` (-51201) if the JSON is not such a cache; any error that `body` throws.
     static func read(_ reader: inout JSONReader, _ body: Body) throws(TokenError) {
         var (number, hasSection) = (0, false)
-        // The sections of another JSON object would be kept, and be in every export.
+        // The members of another JSON object would be kept, and be in every export.
         func note(_ step: Step, _ reader: inout JSONReader) throws(TokenError) {
             if case .section = step { hasSection = true }
             try body(step, &reader)
         }
+        let isObject = reader.kind() == UInt8(ascii: "{")
         switch reader.kind() {
         case UInt8(ascii: "{"):
             try reader.eachMember { name, reader throws(TokenError) in
@@ -101,7 +102,8 @@ enum UnifiedEntries {
             _ = try reader.value()
             throw noCache
         }
-        guard hasSection else { throw noSections }
+        // MSAL for Python writes an empty object for an empty cache.
+        guard hasSection || isObject && number == 0 else { throw noSections }
     }
 
     private static func readSection(

@@ -41,7 +41,8 @@ enum LimitedPeer: Hashable, Sendable {
 }
 
 /// Limits the lines of the audit log about failed requests, which hand out nothing: 60 in a minute for each peer, 300 for all, and one line
-/// for each peer with the number of those that were omitted. Without it, an app could repeat a request that is refused until the files have no older lines.
+/// for each peer with the number of those that were omitted. Without it, an app could repeat a request that is refused until the files have
+/// no older lines.
 ///
 /// The table of peers has a limited size. Peers beyond it share one limit.
 struct FailureLimit: Sendable {

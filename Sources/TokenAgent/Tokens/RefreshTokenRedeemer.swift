@@ -225,7 +225,7 @@ final class RefreshTokenRedeemer {
             throw error.withAccount(plan.account, cache: memory.cache, in: group)
         }
         guard !response.names(anotherThan: token.account, at: plan.authority) else {
-            try await remove(token, in: group)
+            try await settle(token, in: group) { $0.changes(removing: token, in: group) }
             throw Self.otherAccount.withAccount(plan.account, cache: memory.cache, in: group)
         }
         // If the account has been removed meanwhile, the removal has deleted the note too.
@@ -239,19 +239,17 @@ final class RefreshTokenRedeemer {
         // Without an OAuth error the note stays, since the token may have been redeemed nevertheless.
         guard error.details.oauthError != nil else { return }
         let group = parameters.sharingGroup
-        try await commits.commit(changing: token.account, in: group) { () async throws(TokenError) in
-            try? await reader.read([token.account], in: group)
-            let changes = memory.cache.changes(rejecting: token, for: parameters.clientID, in: group, error)
-            return (CommitQueue.CacheCommit(changes: changes, settled: notes.settled(by: token, in: group)), ())
-        }
+        try await settle(token, in: group) { $0.changes(rejecting: token, for: parameters.clientID, in: group, error) }
     }
 
-    /// Removes a refresh token that is not its account's, with its note.
-    private func remove(_ token: RefreshTokenRecord, in group: SharingGroup) async throws(TokenError) {
+    /// Commits the end of a redemption that brings no token: changes of the token's account, and the deletion of the note.
+    private func settle(
+        _ token: RefreshTokenRecord, in group: SharingGroup, _ changes: (CredentialCache) -> [CacheChange]
+    ) async throws(TokenError) {
         try await commits.commit(changing: token.account, in: group) { () async throws(TokenError) in
             try? await reader.read([token.account], in: group)
-            let changes = memory.cache.changes(removing: token, in: group)
-            return (CommitQueue.CacheCommit(changes: changes, settled: notes.settled(by: token, in: group)), ())
+            let settled = notes.settled(by: token, in: group)
+            return (CommitQueue.CacheCommit(changes: changes(memory.cache), settled: settled), ())
         }
     }
 

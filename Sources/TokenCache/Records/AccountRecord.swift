@@ -72,7 +72,7 @@ package struct AccountRecord: Sendable, Equatable, Codable {
     static func isHome(_ realm: String, of homeAccountID: String?) -> Bool {
         guard let homeAccountID else { return true }
         let isSame = homeAccountID.utf8.withContiguousStorageIfAvailable { identifier in
-            realm.utf8.withContiguousStorageIfAvailable { isTenant($0, of: identifier) } == true
+            realm.utf8.withContiguousStorageIfAvailable { isTenant($0, identifier) } == true
         }
         if isSame == true { return true }
         guard let home = HomeAccountID(homeAccountID)?.tenantID else { return true }
@@ -80,8 +80,9 @@ package struct AccountRecord: Sendable, Equatable, Codable {
     }
 
     /// A fast path for identifiers as they are saved: object ID, dot, tenant ID.
-    private static func isTenant(_ realm: UnsafeBufferPointer<UInt8>, of identifier: UnsafeBufferPointer<UInt8>) -> Bool
-    {
+    private static func isTenant(
+        _ realm: UnsafeBufferPointer<UInt8>, _ identifier: UnsafeBufferPointer<UInt8>
+    ) -> Bool {
         let dot = identifier.count - realm.count - 1
         guard dot > 0, !realm.isEmpty, identifier[dot] == UInt8(ascii: "."), identifier.isGraphicASCII else {
             return false

@@ -103,7 +103,8 @@ package struct Endpoints: Sendable, Equatable {
     /// Whether the endpoints at which a user signs in belong to the provider whose token endpoint gets the code. Otherwise a provider could
     /// have the user sign in at Microsoft's page, and be sent Microsoft's code (RFC 9700 section 4.4).
     ///
-    /// The endpoints of an OpenID provider may be at several hosts, but at Microsoft's all of them or none.
+    /// The endpoints of an OpenID provider may be at several hosts, but not at Microsoft's if the token endpoint is not. Microsoft's token
+    /// endpoint takes no other provider's code.
     private func isOfOneProvider(_ authority: Authority) -> Bool {
         guard let token = try? URLParts(token).environment, !CloudDirectory.isBuiltIn(token) else { return true }
         return [authorization, deviceCode, pushedAuthorization].compactMap(\.self).allSatisfy { url in

@@ -17,7 +17,7 @@ public struct ListAccounts: Sendable, Equatable {
     public var onlySignedIn: Bool
     /// The cursor: `next` of the previous page; nil for the first.
     public var after: String?
-    /// See `AgentRequest.confined`. Not sent.
+    /// See `ConfinableRequest.isConfined`.
     package var isConfined = false
 
     /// Creates the request, by default for signed-in accounts only.
@@ -49,14 +49,7 @@ public struct ListAccounts: Sendable, Equatable {
     }
 }
 
-extension ListAccounts: AgentRequest {
-    package static let number: UInt32 = 17
-    package var confined: ListAccounts {
-        var request = self
-        request.isConfined = true
-        return request
-    }
-}
+extension ListAccounts: ConfinableRequest { package static let number: UInt32 = 17 }
 
 /// Returns the only account that is signed in to an app, and the account of the app's previous request. The reply is
 /// `GetCurrentAccount.Reply`, which the agent saves for the next request.
@@ -67,7 +60,7 @@ public struct GetCurrentAccount: Sendable, Equatable {
     public var clientID: ClientID
     /// The partition of the cache.
     public var sharingGroup: SharingGroup
-    /// See `AgentRequest.confined`. Not sent.
+    /// See `ConfinableRequest.isConfined`.
     package var isConfined = false
 
     /// Creates the request.
@@ -91,13 +84,8 @@ public struct GetCurrentAccount: Sendable, Equatable {
     }
 }
 
-extension GetCurrentAccount: AgentRequest {
+extension GetCurrentAccount: ConfinableRequest {
     package static let number: UInt32 = 24
-    package var confined: GetCurrentAccount {
-        var request = self
-        request.isConfined = true
-        return request
-    }
 
     /// False: the reply to a repeated request would have the current account as the previous one.
     package var isRepeatable: Bool { false }
@@ -128,7 +116,7 @@ public struct RemoveAccount: Sendable, Equatable {
     /// The account's environment: another identity provider may have an account with the same identifier or username. Nil for
     /// the accounts of every identity provider.
     public var environment: String?
-    /// See `AgentRequest.confined`. Not sent.
+    /// See `ConfinableRequest.isConfined`.
     package var isConfined = false
 
     /// Creates the request, by default for the tokens of the app.
@@ -155,11 +143,4 @@ public struct RemoveAccount: Sendable, Equatable {
     }
 }
 
-extension RemoveAccount: AgentRequest {
-    package static let number: UInt32 = 18
-    package var confined: RemoveAccount {
-        var request = self
-        request.isConfined = true
-        return request
-    }
-}
+extension RemoveAccount: ConfinableRequest { package static let number: UInt32 = 18 }

@@ -28,6 +28,21 @@ package protocol AgentRequest: Sendable, Equatable {
     var withoutFreshness: Self? { get }
 }
 
+/// A request that names an app, and whose answer depends on whether its peer is confined.
+package protocol ConfinableRequest: AgentRequest {
+    /// Whether accounts of which the app has nothing do not exist for the request, and the app is in no family that the token endpoint has
+    /// not named. Not sent: the agent sets it.
+    var isConfined: Bool { get set }
+}
+
+extension ConfinableRequest {
+    package var confined: Self {
+        var request = self
+        request.isConfined = true
+        return request
+    }
+}
+
 extension AgentRequest {
     package var isRepeatable: Bool { true }
     package var tokenParameters: TokenParameters? { nil }

@@ -9,7 +9,7 @@ public struct WatchEvents: Sendable, Equatable {
     public var sharingGroup: SharingGroup
     /// The position after which events are wanted, as the agent has named it; nil for the present one, which the reply has at once.
     public var position: EventPosition?
-    /// See `AgentRequest.confined`. Not sent.
+    /// See `ConfinableRequest.isConfined`.
     package var isConfined = false
 
     /// Creates the request.
@@ -34,14 +34,7 @@ public struct WatchEvents: Sendable, Equatable {
     }
 }
 
-extension WatchEvents: AgentRequest {
-    package static let number: UInt32 = 41
-    package var confined: WatchEvents {
-        var request = self
-        request.isConfined = true
-        return request
-    }
-}
+extension WatchEvents: ConfinableRequest { package static let number: UInt32 = 41 }
 
 /// A position in the events of an agent: what has been seen so far.
 public struct EventPosition: Sendable, Hashable, Codable {

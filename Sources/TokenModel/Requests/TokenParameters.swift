@@ -9,8 +9,7 @@ public struct TokenParameters: Sendable, Equatable {
     public var validatesAuthority: Bool
     /// The correlation ID of the operation.
     public var correlationID: CorrelationID
-    /// Whether accounts of which the app has nothing do not exist for the request, and the app is in no family that the token endpoint has
-    /// not named; see `AgentRequest.confined`. Not sent.
+    /// See `ConfinableRequest.isConfined`.
     package var isConfined = false
 
     /// Creates parameters, by default with the values of Microsoft's libraries.

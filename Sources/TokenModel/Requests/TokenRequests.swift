@@ -32,14 +32,13 @@ public struct AcquireTokenSilent: Sendable, Equatable {
     }
 }
 
-extension AcquireTokenSilent: AgentRequest {
+extension AcquireTokenSilent: ConfinableRequest {
     package typealias Reply = TokenResult
     package static let number: UInt32 = 11
     package var tokenParameters: TokenParameters? { parameters }
-    package var confined: AcquireTokenSilent {
-        var request = self
-        request.parameters.isConfined = true
-        return request
+    package var isConfined: Bool {
+        get { parameters.isConfined }
+        set { parameters.isConfined = newValue }
     }
     package var withoutFreshness: AcquireTokenSilent? {
         guard wantsFreshness else { return nil }

@@ -140,7 +140,8 @@ struct PublishedAccessOptions: ParsableArguments {
 
     @Option(
         name: .customLong("authority"), parsing: .upToNextOption,
-        help: "An authority that requests may name; may be repeated. By default those of the account's home tenant.",
+        help:
+            "An authority that requests may name; may be repeated, and is needed for B2C and External ID. By default those of the account's home tenant.",
         completion: Candidates.authority)
     var authorities: [String] = []
 

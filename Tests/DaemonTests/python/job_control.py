@@ -11,6 +11,8 @@ import pty
 import signal
 import sys
 
+import terminal_steps
+
 
 def run_as_shell(program):
     own = os.getpgrp()
@@ -29,7 +31,7 @@ def run_as_shell(program):
         print("job stopped" if os.WIFSTOPPED(status) else "job ended", flush=True)
         print("the shell has read:", os.read(0, 100).decode().strip(), flush=True)
         if not os.WIFSTOPPED(status):
-            os._exit(128 + os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status))
+            os._exit(terminal_steps.status_of(status))
         os.tcsetpgrp(0, job)
         os.killpg(job, signal.SIGCONT)
 
@@ -38,21 +40,4 @@ steps = json.loads(sys.argv[1])
 child, terminal = pty.fork()
 if child == 0:
     run_as_shell(sys.argv[2:])
-seen = b""
-while True:
-    while steps and steps[0][0].encode() in seen:
-        seen = seen[seen.index(steps[0][0].encode()) + len(steps[0][0].encode()):]
-        os.write(terminal, steps.pop(0)[1].encode())
-    try:
-        data = os.read(terminal, 4096)
-    except OSError:
-        break
-    if not data:
-        break
-    os.write(1, data)
-    seen += data
-status = os.waitpid(child, 0)[1]
-if steps:
-    print("not shown:", steps[0][0], flush=True)
-    sys.exit(99)
-sys.exit(os.waitstatus_to_exitcode(status))
+terminal_steps.play(steps, child, terminal)

@@ -14,6 +14,8 @@ import struct
 import sys
 import termios
 
+import terminal_steps
+
 steps = json.loads(sys.argv[1])
 child, terminal = pty.fork()
 if child == 0:
@@ -23,21 +25,4 @@ if child == 0:
     if columns:
         fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     os.execv(sys.argv[2], sys.argv[2:])
-seen = b""
-while True:
-    while steps and steps[0][0].encode() in seen:
-        seen = seen[seen.index(steps[0][0].encode()) + len(steps[0][0].encode()):]
-        os.write(terminal, steps.pop(0)[1].encode())
-    try:
-        data = os.read(terminal, 4096)
-    except OSError:
-        break
-    if not data:
-        break
-    os.write(1, data)
-    seen += data
-status = os.waitpid(child, 0)[1]
-if steps:
-    print("not shown:", steps[0][0], flush=True)
-    sys.exit(99)
-sys.exit(128 + os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status))
+terminal_steps.play(steps, child, terminal)
