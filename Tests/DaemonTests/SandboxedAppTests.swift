@@ -1,4 +1,5 @@
 internal import AgentTestSupport
+internal import EntraEmulator
 internal import Foundation
 internal import TestSupport
 internal import Testing
@@ -76,6 +77,31 @@ internal import Testing
                 #expect(try await f.run("ssoctl", token(f, "app-2")).status == 0)
                 let out = try await run(f, ["sign-out", "--client-id", "app-1"] + username)
                 #expect(out.status == 1 && out.errors.contains("list_accounts"))
+                withExtendedLifetime(agent) {}
+            }
+        }
+
+        /// A rule names client IDs, of which one need not have been used; the user's own apps presume that it is in Microsoft's family.
+        @Test func learnsNothingOfTheAccountsOfAFamily() async throws {
+            var settings = EmulatorSettings()
+            settings.familyApps = ["app-2": "1"]
+            try await AgentProcessFixture.with(settings: settings, rules: Self.rules) { f in
+                let agent = try await f.agent()
+                let signedIn = try await f.run(
+                    "ssoctl",
+                    [
+                        "sign-in", "--client-id", "app-2", "--authority", "\(f.url)/common", "--scope", "User.Read",
+                        "--login-hint", "alice@contoso.com",
+                    ])
+                #expect(signedIn.status == 0, "\(signedIn.errors)")
+                let list = ["accounts", "--client-id", "app-1", "--json"]
+                #expect(try await f.run("ssoctl", list).output.contains("alice"))
+                let hidden = try await run(f, list)
+                #expect(hidden.status == 0 && !hidden.output.contains("alice"), "\(hidden)")
+                let token = try await run(f, token(f, "app-1"))
+                #expect(token.status == 2 && token.errors.contains("alice"), "the name that it has given: \(token)")
+                let known = try await f.run("ssoctl", self.token(f, "app-2"))
+                #expect(known.status == 0, "\(known.errors)")
                 withExtendedLifetime(agent) {}
             }
         }

@@ -259,6 +259,26 @@ internal import TokenWire
         }
     }
 
+    /// The user's own app is presumed to be in the family of the app that signed in.
+    @Test func listsNoAccountsOfAFamilyForAnAppThatIsNoKnownMember() async throws {
+        var settings = EmulatorSettings()
+        settings.familyApps = ["app-2": "1"]
+        try await AgentFixture.with(settings: settings) { f in
+            try await f.signIn("alice@contoso.com", f.parameters("app-2"))
+            let list = ListAccounts(clientID: ClientID("app-1"))
+            #expect(try await f.agent.listAccounts(list).count == 1)
+            try await f.published { client in
+                #expect(try await client.listAccounts(list).isEmpty)
+                let current = GetCurrentAccount(clientID: try #require(ClientID("app-1")))
+                #expect(try await client.currentAccount(current).account == nil)
+                let alice = AccountReference(username: "alice@contoso.com")
+                let error = await #expect(throws: TokenError.self) { try await f.token(client, f.parameters(), alice) }
+                #expect(error?.code == .interactionRequired && error?.details.username == nil)
+                #expect(f.redemptions == 0)
+            }
+        }
+    }
+
     /// A list continues at an account, which may be one of another app.
     @Test func namesNoAccountInThePositionOfAList() async throws {
         let count = 510
