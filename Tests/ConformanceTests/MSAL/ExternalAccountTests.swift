@@ -33,13 +33,15 @@ internal import Testing
     // Mirrors: M18 MSALPublicClientApplicationAccountUpdateTests
     //   testAcquireTokenSilent_whenSuccessfulResponse_shouldUpdateExternalAccount,
     //   testAcquireToken_whenSuccessfulResponse_shouldUpdateExternalAccount
-    @Test func notifiesProvidersOfEveryToken() async throws {
+    @Test func notifiesProvidersOfNewTokensOnly() async throws {
         try await AgentFixture.with { f in
             let provider = Provider()
             let app = try f.msalApp { $0.cacheConfig.addExternalAccountProvider(provider) }
             let account = try await app.signIn(Self.alice).account
             #expect(provider.updates == [Self.alice])
             try await app.token(account)
+            #expect(provider.updates.count == 1)
+            try await app.token(account) { $0.forceRefresh = true }
             #expect(provider.updates == [Self.alice, Self.alice])
             f.emulator.control.revokeTokens()
             #expect(await app.refusal(account) { $0.forceRefresh = true } != nil)
