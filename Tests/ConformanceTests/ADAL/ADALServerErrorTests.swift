@@ -68,6 +68,30 @@ internal import Testing
         }
     }
 
+    // Mirrors: 34 ADAcquireTokenTests testMRRT_whenPolicyProtectionRequired_shouldNotRemoveTokenAndReturnUserId, for both tokens
+    @Test func passesAProtectionPolicyOnThatTheFamilyMeetsToo() async throws {
+        try await AgentFixture.with(settings: .family(of: "app-2")) { f in
+            let app = ADALApp(f)
+            try await app.signIn()
+            try await ADALApp(f, "app-2").signIn()
+            f.letTokensExpire()
+            f.failRefresh("unauthorized_client", suberror: "protection_policy_required", count: 2)
+            expectProtectionPolicy(try await app.silent(Self.alice))
+            #expect(f.redemptions == 2)
+        }
+    }
+
+    // Mirrors: MSIDAADV1Oauth2FactoryTests testVerifyResponse_whenProtectionPolicyRequiredErrorViaRefreshToken_…
+    @Test func namesTheUserOfAPolicyInASignIn() async throws {
+        try await AgentFixture.with { f in
+            var fault = Fault.error(
+                "unauthorized_client", suberror: "protection_policy_required", grant: .authorizationCode)
+            fault.members = ["adi": .string(Self.alice)]
+            f.emulator.control.inject(fault)
+            expectProtectionPolicy(try await ADALApp(f).acquire(nil, AD_PROMPT_ALWAYS))
+        }
+    }
+
     private func expectProtectionPolicy(
         _ result: ADAuthenticationResult, sourceLocation: SourceLocation = #_sourceLocation
     ) {
