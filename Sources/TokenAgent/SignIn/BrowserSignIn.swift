@@ -50,11 +50,20 @@ extension SignInSessions {
             throw ending(of: id) ?? error
         }
         let answer = try response(at: url, to: begun, state: state, issuer: issuer)
-        return try await signIn(
-            begun,
-            code: .authorizationCode(
-                code: answer.code, verifier: pkce.verifier, redirectURI: redirect.redirectURI), nonce: nonce,
-            at: authorities.authority(begun.parameters, movedTo: answer.cloudName))
+        do throws(TokenError) {
+            return try await signIn(
+                begun,
+                code: .authorizationCode(
+                    code: answer.code, verifier: pkce.verifier, redirectURI: redirect.redirectURI), nonce: nonce,
+                at: authorities.authority(begun.parameters, movedTo: answer.cloudName))
+        } catch {
+            var error = error
+            // The app applies the policy to the account that has signed in.
+            if error.code == .protectionPolicyRequired, error.details.homeAccountID == nil {
+                error.details.homeAccountID = answer.account
+            }
+            throw error
+        }
     }
 
     /// Decodes the URL of the redirect. An error of the identity provider without a correlation ID gets that of the sign-in, which the

@@ -91,20 +91,23 @@ internal import Testing
 
     // Mirrors: MSIDDefaultInteractiveTokenRequestTests
     //   testInteractiveRequestFlow_whenProtectionPolicyRequired_shouldReturnNilResultWithError
-    @Test func namesTheUserOfAProtectionPolicy() async throws {
+    @Test(arguments: [false, true]) func namesTheUserOfAProtectionPolicy(inTheErrorToo: Bool) async throws {
         try await AgentFixture.with { f in
             var fault = Fault.error(
                 "unauthorized_client", suberror: "protection_policy_required", grant: .authorizationCode)
-            fault.members = ["adi": .string(Self.alice), "client_info": .string(clientInfo(uid: "UID", utid: "utid"))]
+            fault.members = ["adi": .string(Self.alice)]
+            if inTheErrorToo { fault.members["client_info"] = .string(clientInfo(uid: "UID", utid: "utid")) }
             f.emulator.control.inject(fault)
             let app = try f.msalApp()
             let error = try #require(await failure { try await app.signIn(Self.alice) })
             #expect(error.domain == MSALErrorDomain)
             #expect(error.code == MSALError.serverProtectionPoliciesRequired.rawValue)
             #expect(error.userInfo[MSALDisplayableUserIdKey] as? String == Self.alice)
-            #expect(error.userInfo[MSALHomeAccountIdKey] as? String == "uid.utid")
             #expect(error.userInfo[MSALOAuthSubErrorKey] as? String == "protection_policy_required")
             #expect(try await app.listed().isEmpty)
+            // The page has named the account, too.
+            let signedIn = try await app.signIn(Self.alice).account.identifier
+            #expect(error.userInfo[MSALHomeAccountIdKey] as? String == (inTheErrorToo ? "uid.utid" : signedIn))
         }
     }
 
