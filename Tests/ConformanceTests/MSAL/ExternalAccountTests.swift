@@ -30,6 +30,28 @@ internal import Testing
         }
     }
 
+    // Mirrors: MSALAccount initWithMSALExternalAccount: the claims make the one tenant profile
+    @Test(
+        arguments: [
+            (["oid": "CARL", "tid": "home"], ["home"], true), (["oid": "other", "tid": "guest"], ["guest"], false),
+            (["sub": "carl", "tid": "home"], ["home"], true), (["oid": "carl"], [], false),
+        ] as [([String: String], [String], Bool)])
+    func showsAnExternalAccountInTheTenantOfItsClaims(
+        claims: [String: String], tenants: [String], isHome: Bool
+    ) async throws {
+        try await AgentFixture.with { f in
+            let provider = Provider()
+            provider.known = [NamedAccount(username: "carl@contoso.com", identifier: "carl.home", claims: claims)]
+            let app = try f.msalApp { $0.cacheConfig.addExternalAccountProvider(provider) }
+            let account = try #require(try await app.listed().first)
+            let profiles = account.tenantProfiles ?? []
+            #expect(profiles.map(\.tenantId) == tenants)
+            #expect(profiles.allSatisfy { $0.isHomeTenantProfile == isHome })
+            #expect(profiles.allSatisfy { $0.claims as? [String: String] == claims })
+            #expect(account.accountClaims as? [String: String] == (isHome ? claims : nil))
+        }
+    }
+
     // Mirrors: M18 MSALPublicClientApplicationAccountUpdateTests
     //   testAcquireTokenSilent_whenSuccessfulResponse_shouldUpdateExternalAccount,
     //   testAcquireToken_whenSuccessfulResponse_shouldUpdateExternalAccount
