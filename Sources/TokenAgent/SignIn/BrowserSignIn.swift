@@ -11,7 +11,8 @@ extension SignInSessions {
         let parameters = request.parameters
         let authority = try await authorities.resolve(
             parameters.authority, parameters, username: request.loginHint ?? request.account.username)
-        let endpoints = try await service.endpoints(of: authority, version: parameters.version)
+        let endpoints = try await service.signInEndpoints(
+            of: authority, version: parameters.version, correlationID: parameters.correlationID)
         let (pkce, state, nonce) = (PKCE.make(), PKCE.randomText(), PKCE.randomText())
         let redirect = try await LoopbackRedirect.listen(
             redirectURI: parameters.redirectURI, state: state, userID: userID, timeout: browserTimeout,

@@ -366,7 +366,7 @@ extension TokenError {
     /// Whether the error refuses the request, with whichever refresh token, and not the refresh token.
     fileprivate var refusesRequest: Bool {
         switch code {
-        case .protectionPolicyRequired, .invalidScope, .invalidClient, .serverError: true
+        case .protectionPolicyRequired, .invalidScope, .invalidClient, .serverError, .authorityValidation: true
         default: false
         }
     }

@@ -60,7 +60,12 @@ struct OAuthError: Sendable {
         return CorrelationID(String(description[mark.upperBound...].prefix(36)))
     }
 
-    private var tokenEndpointCode: TokenError.Code { TokenError.Code(oauthError: error, subError: subError) }
+    private var tokenEndpointCode: TokenError.Code {
+        isUnknownTenant ? .authorityValidation : TokenError.Code(oauthError: error, subError: subError)
+    }
+
+    /// Whether there is no such tenant (AADSTS90002). MSAL learns it from the discovery document, which is not read here for a refresh.
+    private var isUnknownTenant: Bool { error.lowercased() == "invalid_tenant" || codes.contains(90002) }
 
     private func tokenError(_ code: TokenError.Code, httpStatus: Int?) -> TokenError {
         var details = TokenError.Details()
