@@ -383,8 +383,8 @@ extension TokenError {
     /// The error with the account it is about, so that the app can name the account to the user.
     fileprivate func withAccount(_ account: AccountKey, cache: CredentialCache, in group: SharingGroup) -> TokenError {
         var error = self
-        error.details.homeAccountID = account.homeAccountID
-        error.details.username = cache.username(of: account, in: group)
+        error.details.homeAccountID = account.homeAccountID ?? details.homeAccountID
+        error.details.username = cache.username(of: account, in: group) ?? details.username
         return error
     }
 }

@@ -148,6 +148,25 @@ internal import Testing
         }
     }
 
+    // Mirrors: ADWebAuthResponse handleJSONError, where we differ: it passes on the error of the JSON parser
+    @Test func reportsAResponseThatIsNotJSONAndKeepsTheRefreshToken() async throws {
+        try await AgentFixture.with { f in
+            let app = ADALApp(f)
+            try await app.signIn()
+            f.letTokensExpire()
+            f.emulator.control.inject(
+                Fault {
+                    $0.grant = .refreshToken
+                    $0.garbage = true
+                })
+            let error = try #require(try await app.silent(Self.alice).error)
+            #expect(error.domain == ADOAuthServerErrorDomain)
+            #expect(error.code == ADErrorCode.ERROR_SERVER_INVALID_RESPONSE.rawValue)
+            #expect(error.protocolCode == nil)
+            #expect(try await app.silent(Self.alice).status == AD_SUCCEEDED)
+        }
+    }
+
     // Mirrors: 29 ADAcquireTokenTests testMRRT_whenGetting429ThrottledResponse_shouldReturnHttpHeaders
     @Test func hasTheHeadersOfAThrottlingServer() async throws {
         try await AgentFixture.with { f in
