@@ -76,8 +76,7 @@ open class MSALAccount: NSObject, MSALAccountProtocol, NSCopying {
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? MSALAccount else { return false }
         if let identifier, let theirs = other.identifier { return identifier == theirs }
-        guard let username, let theirs = other.username else { return false }
-        return username.lowercased() == theirs.lowercased()
+        return username?.lowercased() == other.username?.lowercased()
     }
 
     /// The same for all accounts, because an account without an identifier may equal one with an identifier.
