@@ -11,7 +11,8 @@ extension SignInSessions {
         let parameters = request.parameters
         let authority = try await authorities.resolve(
             parameters.authority, parameters, username: request.loginHint ?? request.account.username)
-        let endpoints = try await service.endpoints(of: authority, version: parameters.version)
+        let endpoints = try await service.signInEndpoints(
+            of: authority, version: parameters.version, correlationID: parameters.correlationID)
         let (pkce, state, nonce) = (PKCE.make(), PKCE.randomText(), PKCE.randomText())
         let redirect = try await LoopbackRedirect.listen(
             redirectURI: parameters.redirectURI, state: state, userID: userID, timeout: browserTimeout,
@@ -50,11 +51,20 @@ extension SignInSessions {
             throw ending(of: id) ?? error
         }
         let answer = try response(at: url, to: begun, state: state, issuer: issuer)
-        return try await signIn(
-            begun,
-            code: .authorizationCode(
-                code: answer.code, verifier: pkce.verifier, redirectURI: redirect.redirectURI), nonce: nonce,
-            at: authorities.authority(begun.parameters, movedTo: answer.cloudName))
+        do throws(TokenError) {
+            return try await signIn(
+                begun,
+                code: .authorizationCode(
+                    code: answer.code, verifier: pkce.verifier, redirectURI: redirect.redirectURI), nonce: nonce,
+                at: authorities.authority(begun.parameters, movedTo: answer.cloudName))
+        } catch {
+            var error = error
+            // The app applies the policy to the account that has signed in.
+            if error.code == .protectionPolicyRequired, error.details.homeAccountID == nil {
+                error.details.homeAccountID = answer.account
+            }
+            throw error
+        }
     }
 
     /// Decodes the URL of the redirect. An error of the identity provider without a correlation ID gets that of the sign-in, which the

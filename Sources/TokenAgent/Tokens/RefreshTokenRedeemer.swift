@@ -136,17 +136,19 @@ final class RefreshTokenRedeemer {
                     try await redeem(&attempt, at: place, request)
                 }
                 if let result = attempt.result { return result }
-            } catch  where error.allowsNextRefreshToken {
+            } catch  where error.allowsNextRefreshToken(request.parameters.version) {
                 attempt.noteRefusal(error, isV1: request.parameters.version == .v1)
             }
         }
         let refusal = attempt.refusal
+        if let error = refusal?.error, error.refusesRequest { throw error }
         if refusal != nil {
             memory.events.interactionIsDue(
                 plan.account, of: request.parameters.clientID, in: request.parameters.sharingGroup, memory.cache)
         }
         throw TokenError(
-            .interactionRequired, refusal?.reason ?? Refusal.unknown, details: refusal?.details ?? TokenError.Details())
+            .interactionRequired, refusal?.reason ?? Refusal.unknown,
+            details: refusal?.error.details ?? TokenError.Details())
     }
 
     /// Redeems the next refresh token of the attempt, if it is the one at a place after all earlier redemptions have ended.
@@ -313,13 +315,13 @@ private struct Attempt {
 
 /// The refusal of a refresh token.
 private struct Refusal {
-    let details: TokenError.Details
+    let error: TokenError
     /// The message of the error that asks the user to sign in.
     let reason: String
 
     /// - Parameter wasInterrupted: whether the reply to an earlier redemption of the token was lost.
     init(_ error: TokenError, wasInterrupted: Bool) {
-        details = error.details
+        self.error = error
         let isInterruption = wasInterrupted && error.details.oauthError == "invalid_grant"
         reason = isInterruption ? Self.interruption : ProviderRefusal(error.details)?.explanation ?? Self.unknown
     }
@@ -354,12 +356,18 @@ extension RedeemGrant {
 
 /// The meaning of a token endpoint's errors for a silent request.
 extension TokenError {
-    /// Whether the next refresh token may be tried: the error refuses the refresh token and not the request.
-    var allowsNextRefreshToken: Bool {
+    /// Whether the next refresh token may be tried after this error. MSAL tries it unless the error refuses the request, ADAL after every
+    /// OAuth error, which it reads from a response with the status 200, 400 or 401 only.
+    func allowsNextRefreshToken(_ version: OAuthVersion) -> Bool {
         guard details.oauthError != nil else { return false }
+        return version == .v1 ? details.httpStatus.map { [200, 400, 401].contains($0) } ?? true : !refusesRequest
+    }
+
+    /// Whether the error refuses the request, with whichever refresh token, and not the refresh token.
+    fileprivate var refusesRequest: Bool {
         switch code {
-        case .protectionPolicyRequired, .invalidScope, .invalidClient, .serverError: return false
-        default: return true
+        case .protectionPolicyRequired, .invalidScope, .invalidClient, .serverError, .authorityValidation: true
+        default: false
         }
     }
 
@@ -375,8 +383,8 @@ extension TokenError {
     /// The error with the account it is about, so that the app can name the account to the user.
     fileprivate func withAccount(_ account: AccountKey, cache: CredentialCache, in group: SharingGroup) -> TokenError {
         var error = self
-        error.details.homeAccountID = account.homeAccountID
-        error.details.username = cache.username(of: account, in: group)
+        error.details.homeAccountID = account.homeAccountID ?? details.homeAccountID
+        error.details.username = cache.username(of: account, in: group) ?? details.username
         return error
     }
 }
