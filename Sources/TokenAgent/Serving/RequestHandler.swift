@@ -34,33 +34,33 @@ struct RequestHandler: Sendable {
     let watchesEvents: Bool
     /// Handles the frame of a request and returns the frame of its reply, or what has to be waited for before it is called again.
     /// A cache hit is answered before this returns.
-    let reply: @Sendable (RequestFrame, SessionID, Caller, Progress, isolated CacheOwner) -> EncodedReply
+    let reply: @Sendable (RequestFrame, SessionID, ConnectedPeer, Progress, isolated CacheOwner) -> EncodedReply
 
     /// - Parameter descriptor: returns the descriptor to send with a success that is available immediately; nil for
     ///   none.
     init<Request: WireRequest>(
         _ type: Request.Type, waits: Wait = .untilLoaded, watchesEvents: Bool = false,
-        descriptor: (@Sendable (isolated CacheOwner, Request, Caller) -> Int32?)? = nil,
+        descriptor: (@Sendable (isolated CacheOwner, Request, ConnectedPeer) -> Int32?)? = nil,
         answer: @escaping @Sendable (isolated CacheOwner, Request, SessionID) -> Answer<Request.Reply>
     ) {
         number = Request.number
         self.watchesEvents = watchesEvents
         let name = RequestFrame.name(of: Request.number) ?? "unknown"
-        reply = { frame, session, caller, progress, owner in
+        reply = { frame, session, peer, progress, owner in
             let (id, metrics) = (frame.id, owner.core.metrics)
             let decoded: Request
             do throws(TokenError) {
                 let sent = try frame.request(Request.self)
-                decoded = caller.isConfined ? sent.confined : sent
+                decoded = peer.isConfined ? sent.confined : sent
             } catch {
-                caller.log.refused(error, id: id)
+                peer.log.refused(error, id: id)
                 metrics.count(.request(number: Request.number, .failed(error.code)))
                 return .now(ReplyFrame.encode(error.withReason, id: id))
             }
             // An app may keep a result only if it shares the page, and if an equal request needs no confirmation by a
             // person.
             let restricted =
-                caller.sharesGenerations && progress.isImmediate ? nil : decoded.withoutFreshness
+                peer.sharesGenerations && progress.isImmediate ? nil : decoded.withoutFreshness
             let request = restricted ?? decoded
             var asked = PolicyRequest(name: name, subject: request.subject, purpose: request.purpose)
             if asked.subject.isContinuation {
@@ -69,32 +69,32 @@ struct RequestHandler: Sendable {
             let encode: @Sendable (Result<Request.Reply, TokenError>) -> [UInt8] = { [asked] outcome in
                 let outcome = outcome.mapError(\.withReason)
                 metrics.replied(to: Request.number, outcome)
-                caller.log.replied(to: request, id: id, outcome, limitedBy: caller.denials)
-                caller.audit?.replied(to: request, asked, outcome, from: caller)
+                peer.log.replied(to: request, id: id, outcome, limitedBy: peer.denials.limit)
+                peer.audit?.replied(to: request, asked, outcome, from: peer)
                 return ReplyFrame.encode(outcome, to: Request.self, id: id)
             }
             var hasLoaded = false
             switch progress {
             case .received:
-                switch caller.admission(of: asked, by: owner.policy, on: owner.loop) {
+                switch peer.admission(of: asked, by: owner.policy, on: owner.loop) {
                 case .allowed: break
                 case .refused(let error): return .now(encode(.failure(error)))
                 case .confirming(let future): return .afterConfirmation(future)
                 }
             case .confirmed, .loaded:
-                if let error = caller.refusalAfterWait(of: asked, by: owner.policy) {
+                if let error = peer.refusalAfterWait(of: asked, by: owner.policy) {
                     return .now(encode(.failure(error)))
                 }
                 if case .loaded = progress { hasLoaded = true }
             case .failed(let error): return .now(encode(.failure(error)))
             }
             // The store may have been locked while the request waited for its turn.
-            if !hasLoaded || waits == .untilLoaded, let load = owner.load(waits, for: request, from: caller) {
+            if !hasLoaded || waits == .untilLoaded, let load = owner.load(waits, for: request, from: peer) {
                 return .afterLoad(load)
             }
             let answer = answer(owner, request, session)
             if let descriptor, case .now(let outcome) = answer, case .success = outcome,
-                let descriptor = descriptor(owner, request, caller)
+                let descriptor = descriptor(owner, request, peer)
             {
                 return .withDescriptor(encode(outcome), descriptor)
             }
@@ -102,10 +102,10 @@ struct RequestHandler: Sendable {
                 return answer.encoded(encode)
             }
             let outcome = Result<Request.Reply, TokenError>.success(value)
-            let event = caller.audit?.event(of: request, asked, outcome)
-            caller.log.replied(to: request, id: id, outcome, limitedBy: caller.denials)
+            let event = peer.audit?.event(of: request, asked, outcome)
+            peer.log.replied(to: request, id: id, outcome, limitedBy: peer.denials.limit)
             metrics.replied(to: Request.number, outcome)
-            if let event { caller.audit?.record(event, from: caller) }
+            if let event { peer.audit?.record(event, from: peer) }
             return .repeatable(
                 ReplyFrame.encode(outcome, to: Request.self, id: id),
                 KeptReplies.Entry(
