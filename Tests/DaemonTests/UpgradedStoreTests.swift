@@ -20,7 +20,7 @@ internal import TokenStore
             }
             let records = try await Self.records(f)
             #expect(records.count == 42)
-            #expect(records.allSatisfy { $0.owner != .unknown }, "every record has been written again")
+            #expect(records.allSatisfy { $0.account != .unknown }, "every record has been written again")
         }
     }
 

@@ -71,7 +71,7 @@ internal import TokenModel
             content.append(counted: "alice".utf8)
             let id = RecordID(group: "group".utf8, kind: 99, key: "key".utf8, keys)
             let record = try SealedRecord(
-                content: content, id: id, sequence: 3, owner: OwnerTag("alice", in: "group", keys), keys)
+                content: content, id: id, sequence: 3, tag: AccountTag("alice", in: "group", keys), keys)
             engine.ledger.add(record, in: "group", SetDigest(id, 3, keys), keys)
             let database = try engine.writableDatabase(keys)
             try database.transaction { () throws(TokenError) in

@@ -30,7 +30,7 @@ internal import TokenModel
         var earlier: Copy?
         try await use(folder, tpm) { store, _ in
             try await store.commit([
-                .put(StoredRecord(key: .refreshToken, body: [1], owner: .nobody)), .put(.sample(1)),
+                .put(StoredRecord(key: .refreshToken, body: [1], account: .noAccount)), .put(.sample(1)),
             ])
             earlier = try Copy(of: folder)
             let count = try #require(store.report.count)
@@ -89,7 +89,7 @@ internal import TokenModel
             let count = try #require(store.report.count)
             try tpm.stop()
             try await store.commit([.delete(.refreshToken), .put(.sample(2))])
-            try await store.commit([.put(StoredRecord(key: .refreshToken, body: [1], owner: .nobody))])
+            try await store.commit([.put(StoredRecord(key: .refreshToken, body: [1], account: .noAccount))])
             try await store.commit([.delete(.refreshToken)])
             #expect(store.report.counterProblem?.contains("does not answer") == true)
             #expect(store.report.count == count)

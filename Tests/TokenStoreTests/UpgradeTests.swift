@@ -17,7 +17,7 @@ internal import TokenModel
             let store = try folder.open()
             let records = try store.load()
             #expect(records.count == 42)
-            #expect(records.allSatisfy { $0.owner == .unknown })
+            #expect(records.allSatisfy { $0.account == .unknown })
             #expect(store.report.notices == [] && store.report.quarantined == [])
             await store.close()
         }
@@ -58,7 +58,7 @@ internal import TokenModel
             let first = try killed.open()
             let found = try first.load()
             #expect(found.count >= (isWritten ? 43 : 42), comment)
-            #expect(version == 3 || found.allSatisfy { $0.owner == .unknown }, comment)
+            #expect(version == 3 || found.allSatisfy { $0.account == .unknown }, comment)
             #expect(first.report.notices == [], comment)
             await first.close()
             let again = try folder.open()
@@ -76,7 +76,7 @@ internal import TokenModel
         let folder = try StoreFolder(fixture: "store-2")
         let store = try folder.open()
         let before = try store.load()
-        try await store.commit(before.map { .put(StoredRecord(key: $0.key, body: $0.body, owner: .nobody)) })
+        try await store.commit(before.map { .put(StoredRecord(key: $0.key, body: $0.body, account: .noAccount)) })
         let crashed = try folder.copyWithoutClosing()
         await store.close()
         let log = try Data(contentsOf: URL(filePath: crashed.file + "-wal"))
@@ -91,7 +91,7 @@ internal import TokenModel
             let keys = Set(found.map(\.key))
             #expect(keys.count >= before.count - 1, "byte \(place), \(seed)")
             let isAsBefore = found == before
-            #expect(isAsBefore || found.contains { $0.owner == .nobody }, "byte \(place), \(seed)")
+            #expect(isAsBefore || found.contains { $0.account == .noAccount }, "byte \(place), \(seed)")
             #expect(keys.count == before.count || !opened.report.notices.isEmpty, "byte \(place), \(seed)")
             await opened.close()
         }
