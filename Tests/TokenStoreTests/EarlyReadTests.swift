@@ -62,7 +62,7 @@ internal import TokenModel
     @Test func hasNoAnswerFromADatabaseWhoseLogHidesCommits() async throws {
         let folder = try await Self.folder(accounts: 2)
         let store = try folder.open()
-        _ = try store.load()
+        _ = try await store.load()
         for number in 0..<4 { try await store.commit([.delete(.sample(number, kind: .account))]) }
         for number in 0..<4 { try await store.commit([.put(.sample(number))]) }
         let crashed = try folder.copyWithoutClosing()
@@ -109,7 +109,7 @@ internal import TokenModel
         let folder = try await Self.folder(accounts: 30)
         let before = try Self.tags(in: folder)
         let store = try folder.open()
-        _ = try store.load()
+        _ = try await store.load()
         try await store.changeKeySource(to: .file, passphrase: nil)
         await store.close()
         let after = try Self.tags(in: folder)

@@ -100,9 +100,12 @@ final class StoreFolder: Sendable {
 }
 
 extension Store {
+    /// Loads the store; returns every record.
+    func load() async throws(TokenError) -> [StoredRecord] { try await load(into: [StoredRecord].self) }
+
     /// The records, sorted.
-    func sorted() throws(TokenError) -> [StoredRecord] {
-        try load().sorted { left, right in
+    func sorted() async throws(TokenError) -> [StoredRecord] {
+        try await load().sorted { left, right in
             (left.key.group, left.key.kind.rawValue, left.key.key) < (
                 right.key.group, right.key.kind.rawValue, right.key.key
             )
