@@ -120,7 +120,9 @@ extension SignInSessions {
     /// Logs that the app's redirect URI was replaced: an identity provider that does not know the replacement shows an error to
     /// the user and sends none to the app.
     private func logReplacement(in parameters: TokenParameters, by redirect: LoopbackRedirect) {
-        guard let replaced = BrowserRedirect(parameters.redirectURI).replaced, notices.admitsMessage() else { return }
+        guard let replaced = BrowserRedirect(parameters.redirectURI).replaced, messageLimit.admitsMessage() else {
+            return
+        }
         var metadata = RequestLog.redirect(redirect.redirectURI, of: parameters)
         metadata["replaced"] = "\(RequestLog.safe(replaced))"
         logger.notice("the app's redirect URI cannot be used here; register http://localhost", metadata: metadata)
@@ -128,8 +130,8 @@ extension SignInSessions {
 
     /// Logs connections to the redirect URI that are refused because of their user.
     private func logRefusal(in parameters: TokenParameters) -> @Sendable (LoopbackRedirect.Refusal) -> Void {
-        { [logger, notices] refusal in
-            guard notices.admitsMessage() else { return }
+        { [logger, messageLimit] refusal in
+            guard messageLimit.admitsMessage() else { return }
             var metadata = RequestLog.redirect(BrowserRedirect(parameters.redirectURI).registration, of: parameters)
             switch refusal {
             case .anotherUser(let user):
@@ -143,7 +145,7 @@ extension SignInSessions {
 
     /// Logs that a browser sign-in has expired, with the redirect URI that got no response.
     func logExpiry(of method: SignInSession.Method) {
-        guard case .browser(let begun, let redirect, _, _, _, _) = method, notices.admitsMessage() else { return }
+        guard case .browser(let begun, let redirect, _, _, _, _) = method, messageLimit.admitsMessage() else { return }
         logger.notice(
             "a browser sign-in expired without a response",
             metadata: RequestLog.redirect(redirect.redirectURI, of: begun.parameters))
