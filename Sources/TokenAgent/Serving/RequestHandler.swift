@@ -55,7 +55,7 @@ struct RequestHandler: Sendable {
             } catch {
                 caller.log.refused(error, id: id)
                 metrics.count(.request(number: Request.number, .failed(error.code)))
-                return .now(ReplyFrame.encode(error.withReason, id: id))
+                return .now(ReplyFrame.encode(error.forApps, id: id))
             }
             // An app may keep a result only if it shares the page, and if an equal request needs no confirmation by a
             // person.
@@ -67,7 +67,7 @@ struct RequestHandler: Sendable {
                 asked.subject.isContinuation = owner.isContinuation(request, on: session)
             }
             let encode: @Sendable (Result<Request.Reply, TokenError>) -> [UInt8] = { [asked] outcome in
-                let outcome = outcome.mapError(\.withReason)
+                let outcome = outcome.mapError(\.forApps)
                 metrics.replied(to: Request.number, outcome)
                 caller.log.replied(to: request, id: id, outcome, limitedBy: caller.denials)
                 caller.audit?.replied(to: request, asked, outcome, from: caller)
