@@ -348,5 +348,5 @@ package struct StoreReport: Sendable, Equatable {
 extension TokenError {
     /// What requests for the cache get between `ssoctl lock` and `ssoctl unlock`.
     package static let storeWasLocked = TokenError(
-        .storeUnavailable, "the store was locked; run: ssoctl unlock", reason: .locked)
+        .storeUnavailable, "the store was locked", .run("ssoctl unlock"), reason: .locked)
 }

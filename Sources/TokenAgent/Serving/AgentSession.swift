@@ -344,7 +344,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     }
 
     private func refuse(_ failure: TokenError, id: UInt64, _ context: ChannelHandlerContext) {
-        let error = failure.withReason
+        let error = failure.forApps
         peer.log.refused(error, id: id)
         registry.metrics.count(.request(number: 0, .failed(error.code)))
         write(ReplyFrame.encode(error, id: id), context)

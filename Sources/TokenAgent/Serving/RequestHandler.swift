@@ -57,7 +57,7 @@ struct RequestHandler: Sendable {
             } catch {
                 peer.log.refused(error, id: frame.id)
                 owner.core.metrics.count(.request(number: Request.number, .failed(error.code)))
-                return .now(ReplyFrame.encode(error.withReason, id: frame.id))
+                return .now(ReplyFrame.encode(error.forApps, id: frame.id))
             }
             // An app may keep a result only if it shares the page, and if an equal request needs no confirmation by a
             // person.
@@ -117,7 +117,7 @@ private struct Exchange<Request: WireRequest>: Sendable {
     ///
     /// - Returns: the frame of the reply.
     @Sendable func encode(_ outcome: Result<Request.Reply, TokenError>) -> [UInt8] {
-        let outcome = outcome.mapError(\.withReason)
+        let outcome = outcome.mapError(\.forApps)
         metrics.replied(to: Request.number, outcome)
         peer.log.replied(to: request, id: id, outcome, limitedBy: peer.denials.limit)
         peer.audit?.replied(to: request, asked, outcome, from: peer)

@@ -74,8 +74,8 @@ final class StoreDatabase {
     func full(at limit: Int) -> TokenError {
         TokenError(
             .storeUnavailable,
-            "\(connection.path) has reached \(limit >> 20) MiB, and does not grow any more; sign out of accounts that are not needed; "
-                + "run: ssoctl accounts")
+            "\(connection.path) has reached \(limit >> 20) MiB, and does not grow any more; sign out of accounts that are not needed",
+            .run("ssoctl accounts"))
     }
 
     private static let pageSize = 4096

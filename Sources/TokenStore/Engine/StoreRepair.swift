@@ -89,7 +89,7 @@ extension StoreEngine {
         let error = TokenError(
             .storeUnavailable,
             "\(problem ?? "there is no store in \(paths.directory)"), and the agent was started with --require-key-source "
-                + "\(source.name); to create a new one, run: ssoctl key set \(source.name)")
+                + "\(source.name); to create a new one", .purpose("ssoctl key set \(source.name)"))
         report.phase = .locked(error)
         report.keySource = source
         report.keyPlace = ring.place(of: source)

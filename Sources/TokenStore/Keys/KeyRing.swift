@@ -188,8 +188,8 @@ struct KeyRing {
         TokenError(
             .storeUnavailable,
             "the store's key comes from another source (\(source.name)) than the agent requires (\(required.name)); "
-                + "if that is intended, start it once without --require-key-source and run: ssoctl key set \(required.name)"
-        )
+                + "if that is intended, start it once without --require-key-source",
+            .and("ssoctl key set \(required.name)"))
     }
 
     /// The error for a change to a source that is not the required one; nil if it is allowed.
@@ -246,12 +246,11 @@ struct KeyRing {
 
     static let credentialName = "sso-agent.key"
     static let missingPassphrase = TokenError(
-        .storeUnavailable, "the store is locked with a passphrase; run: ssoctl unlock", reason: .locked)
+        .storeUnavailable, "the store is locked with a passphrase", .run("ssoctl unlock"), reason: .locked)
     static let wrongPassphrase = TokenError(
         .storeUnavailable,
-        "this is not the passphrase that the store is locked with; “ssoctl unlock --help” says what to do if it is forgotten; run: "
-            + "ssoctl unlock",
-        reason: .locked)
+        "this is not the passphrase that the store is locked with; “ssoctl unlock --help” says what to do if it is forgotten",
+        .run("ssoctl unlock"), reason: .locked)
 }
 
 /// The settings of the key sources.

@@ -97,7 +97,7 @@ internal import TokenWire
         let app = peer(sandbox: Self.sandboxes[0])
         handOut("app-1", to: app)
         for number in 0..<5000 {
-            let unknown = SignInSessions.unknown.withReason
+            let unknown = SignInSessions.unknown.forApps
             reply(to: CompleteInteractive(sessionID: "session-\(number)"), .failure(unknown), from: app)
             reply(to: CompleteDeviceCode(sessionID: "session-\(number)"), .failure(unknown), from: app)
         }

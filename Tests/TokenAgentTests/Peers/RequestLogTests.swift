@@ -54,7 +54,7 @@ internal import TokenWire
     @Test func leavesOutWhatChangesNothing() {
         reply(to: AcquireTokenSilent.sample("alice"), .success(Self.result))
         reply(to: AcquireTokenSilent.sample("alice"), .failure(TokenError(.networkUnavailable, "no route")))
-        reply(to: CompleteInteractive(sessionID: "session"), .failure(SignInSessions.unknown.withReason))
+        reply(to: CompleteInteractive(sessionID: "session"), .failure(SignInSessions.unknown.forApps))
         reply(
             to: RemoveAccount(clientID: .sample, account: AccountReference()),
             .success(RemoveAccount.Reply(removed: false)))
