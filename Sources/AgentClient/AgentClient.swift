@@ -270,7 +270,13 @@ extension ReplyFrame {
     fileprivate func answer<Request: WireRequest>(to type: Request.Type) throws(TokenError) -> Request.Reply {
         // The type is known statically here; `reply(to:)`, of another module, would look it up for each reply.
         if Request.self == AcquireTokenSilent.self, let result = result as? Request.Reply { return result }
-        return try reply(to: type)
+        do throws(TokenError) { return try reply(to: type) } catch {
+            guard error.details.nextCommand != nil, !AgentEnvironment.current.expectsOwnAgent else { throw error }
+            // Another user's agent could have a person, or a script, run any command.
+            var error = error
+            error.details.nextCommand = nil
+            throw error
+        }
     }
 }
 

@@ -99,8 +99,8 @@ package struct Configuration: Sendable, Equatable {
         guard let name = defaultApp, app(named: name.value) == nil else { return }
         throw TokenError(
             .invalidDeveloperParameter,
-            "\(name.place): the default app “\(name.value)” does not exist; add [apps.\(name.value)], or run: "
-                + (apps.first.map { "ssoctl use \($0.name)" } ?? "ssoctl init"))
+            "\(name.place): the default app “\(name.value)” does not exist; add [apps.\(name.value)]",
+            .or(apps.first.map { "ssoctl use \($0.name)" } ?? "ssoctl init"))
     }
 
     private mutating func read(_ path: String, of places: ConfigurationFiles) throws(TokenError) {
@@ -122,11 +122,11 @@ package struct Configuration: Sendable, Equatable {
             bytes = try Self.content(of: FileDescriptor.trusted(path))
         } catch {
             let isClosed = error.isPermissionDenied && FileStatus(path)?.isOwn == true
-            let remedy =
-                isClosed
-                ? "; run: chmod u+r \(path.shellWord)"
-                : places?.remedy(isPermissionDenied: error.isPermissionDenied) ?? ""
-            throw TokenError(.invalidDeveloperParameter, "the configuration \(path) cannot be used: \(error)\(remedy)")
+            let words = isClosed ? nil : places?.remedy(isPermissionDenied: error.isPermissionDenied)
+            throw TokenError(
+                .invalidDeveloperParameter,
+                "the configuration \(path) cannot be used: \(error.problem.statement)\(words ?? "")",
+                isClosed ? .run("chmod u+r \(path.shellWord)") : error.problem.remedy)
         }
         guard bytes.count <= Self.sizeLimit else {
             throw TokenError(

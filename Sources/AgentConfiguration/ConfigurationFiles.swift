@@ -50,7 +50,8 @@ package struct ConfigurationFiles: Sendable, Equatable {
             guard !isUserFileRequired else {
                 throw TokenError(
                     .invalidDeveloperParameter,
-                    "the configuration \(user) does not exist; “ssoctl init” makes it, and so does “ssoctl app add”")
+                    "the configuration \(user) does not exist; “ssoctl init” makes it, and so does “ssoctl app add”"
+                ).suggesting("ssoctl init")
             }
             return system
         }

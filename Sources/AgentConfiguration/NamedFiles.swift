@@ -18,7 +18,7 @@ extension Configuration {
             guard isReadable != false else {
                 throw Self.error(
                     caFile, "network.ca_file",
-                    "it has no certificate in the PEM format that can be decoded; name another file")
+                    Problem("it has no certificate in the PEM format that can be decoded; name another file"))
             }
         }
     }
@@ -29,7 +29,8 @@ extension Configuration {
             _ = try Self.trusted(askpass, "confirmation.askpass", isRestricted) { _ in }
             guard let status = FileStatus(askpass.value), status.mode & 0o111 == 0 else { return }
             throw Self.error(
-                askpass, "confirmation.askpass", "it is not executable; run: chmod u+x \(askpass.value.shellWord)")
+                askpass, "confirmation.askpass",
+                Problem("it is not executable", .run("chmod u+x \(askpass.value.shellWord)")))
         }
     }
 
@@ -41,7 +42,7 @@ extension Configuration {
         do throws(TokenError) {
             try SocketFolder.requireUsable(ofSocket: metricsSocket.value, .metrics)
         } catch {
-            throw Self.error(metricsSocket, "metrics.socket", error.message)
+            throw Self.error(metricsSocket, "metrics.socket", error.problem)
         }
     }
 
@@ -60,14 +61,16 @@ extension Configuration {
                 return nil
             }
             // An error of the file's owner or mode has its own remedy.
-            let remedy = error.description.contains("; ") ? "" : "; name another file, or remove the line"
-            throw Self.error(path, key, "\(error)\(remedy)")
+            let (problem, other) = (error.problem, "; name another file, or remove the line")
+            let words = problem.remedy == nil && !problem.statement.contains("; ") ? other : ""
+            throw Self.error(path, key, Problem(problem.statement + words, problem.remedy))
         }
     }
 
-    private static func error(_ path: Located<String>, _ key: String, _ reason: String) -> TokenError {
+    private static func error(_ path: Located<String>, _ key: String, _ problem: Problem) -> TokenError {
         TokenError(
             .invalidDeveloperParameter,
-            "\(path.place): \(key) names \(path.value), which cannot be used: \(reason)")
+            problem.after("\(path.place): \(key) names \(path.value), which cannot be used: ")
+        ).suggesting(EditCommand(path.file, line: path.line).text)
     }
 }

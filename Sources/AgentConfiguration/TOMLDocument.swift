@@ -144,5 +144,6 @@ struct TOMLError: Error, Sendable, Equatable {
     /// - Returns: `invalidDeveloperParameter` (-51112).
     func inFile(_ path: String) -> TokenError {
         TokenError(.invalidDeveloperParameter, "\(path):\(line): \(reason)")
+            .suggesting(EditCommand(path, line: line).text)
     }
 }

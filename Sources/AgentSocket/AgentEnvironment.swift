@@ -78,17 +78,21 @@ package struct AgentEnvironment: Sendable {
 
     /// The reason why the agent's socket cannot be in the runtime folder, with the remedy: the variable is that of another user, as after
     /// `su`. Nil if it is not, or another variable names the socket.
-    package var runtimeFolderProblem: String? {
+    package var runtimeFolderProblem: Problem? {
         guard value("SSO_AGENT_SOCK") == nil, let path = folder("XDG_RUNTIME_DIR"), let status = FileStatus(path),
             !status.isOwnOrRoots
         else { return nil }
-        return
-            "XDG_RUNTIME_DIR names \(path), which belongs to user \(status.owner), as after su; run: unset XDG_RUNTIME_DIR"
+        return Problem(
+            "XDG_RUNTIME_DIR names \(path), which belongs to user \(status.owner), as after su",
+            .run("unset XDG_RUNTIME_DIR"))
     }
 
     /// The ID of another user whose agent may listen on the socket, since that user has published it: `$SSO_AGENT_OWNER`. Nil for
     /// none.
     package var socketOwner: UInt32? { value("SSO_AGENT_OWNER").flatMap { UInt32($0) } }
+
+    /// Whether the agent at the socket is one of this user's: no variable names another user.
+    package var expectsOwnAgent: Bool { socketOwner == nil || socketOwner == FileStatus.effectiveUser }
 
     /// Checks that `$SSO_AGENT_OWNER`, if it is set, is the ID of a user.
     ///
@@ -98,7 +102,7 @@ package struct AgentEnvironment: Sendable {
         throw TokenError(
             .peerNotAuthorized,
             "SSO_AGENT_OWNER is “\(UntrustedText.clean(text, limit: 80))”, which is not the ID of a user; set it to a number, such "
-                + "as that which “id -u NAME” prints, or run: unset SSO_AGENT_OWNER")
+                + "as that which “id -u NAME” prints", .or("unset SSO_AGENT_OWNER"))
     }
 
     /// The directory of the store: `$SSO_AGENT_STATE_DIR`, else `$XDG_STATE_HOME/sso-agent`, else
@@ -214,8 +218,8 @@ package struct AgentEnvironment: Sendable {
         guard homeFolder == nil, needsConfiguration || needsStore else { return }
         throw TokenError(
             .invalidDeveloperParameter,
-            "HOME is not set, and the password database has no home folder of user \(FileStatus.effectiveUser); run: "
-                + "export HOME=FOLDER")
+            "HOME is not set, and the password database has no home folder of user \(FileStatus.effectiveUser)",
+            .run("export HOME=FOLDER"))
     }
 
     /// The home folder of the user in the password database; nil if it does not exist.

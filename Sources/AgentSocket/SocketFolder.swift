@@ -75,7 +75,7 @@ package struct SocketFolder: Sendable {
             }
             throw TokenError(
                 .agentUnavailable,
-                "others may write to \(path) and could replace the socket; run: chmod 0700 \(path.shellWord)")
+                "others may write to \(path) and could replace the socket", .run("chmod 0700 \(path.shellWord)"))
         }
     }
 
@@ -86,7 +86,8 @@ package struct SocketFolder: Sendable {
 
     private static func requireTrusted(_ path: String, _ setting: SocketSetting) throws(TokenError) {
         guard let defect = TrustedPath.defect(ofDirectoriesAbove: path) else { return }
-        let other = defect.contains("; run: ") ? "" : ", or \(setting.remedy)"
-        throw TokenError(.agentUnavailable, "the socket's folder \(path) is not safe: \(defect)\(other)")
+        let other = defect.remedy == nil ? ", or \(setting.remedy)" : ""
+        throw TokenError(
+            .agentUnavailable, "the socket's folder \(path) is not safe: \(defect.statement)\(other)", defect.remedy)
     }
 }

@@ -1,21 +1,24 @@
 internal import PosixFiles
-internal import TokenModel
+package import TokenModel
 
 /// What helps if no agent listens at a path.
 package struct StartAdvice: Sendable {
-    /// The end of a sentence. If there is a command that starts the agent, it follows `commandMark`.
-    package let text: String
-
-    /// What precedes the command with which the user starts the agent.
-    package static let commandMark = "start it with: "
+    /// The end of a sentence; nil if the command is enough.
+    private let words: String?
+    private let remedy: Remedy?
 
     /// - Parameter publishing: the command that publishes the socket again, if an agent may have published it.
     private init(command: String, publishing: String? = nil) {
-        let other = publishing.map { "if it was published, that has ended; \($0) publishes it again; otherwise " } ?? ""
-        text = other + Self.commandMark + command
+        words = publishing.map { "if it was published, that has ended; \($0) publishes it again" }
+        remedy = words == nil ? .start(command) : .otherwiseStart(command)
     }
 
-    private init(text: String) { self.text = text }
+    private init(_ words: String, _ remedy: Remedy? = nil) { (self.words, self.remedy) = (words, remedy) }
+
+    /// The problem that no agent listens, with what helps.
+    package func problem(_ statement: String) -> Problem {
+        Problem(statement + (words.map { "; \($0)" } ?? ""), remedy)
+    }
 
     /// - Parameters:
     ///   - path: the socket's.
@@ -23,14 +26,13 @@ package struct StartAdvice: Sendable {
     package init(forSocket path: String, isolation: String?, _ environment: AgentEnvironment) {
         let own = FileStatus.effectiveUser
         if environment.socketOwner == own, path == environment.socketPath {
-            self.init(
-                text: "it was published, and that has ended; to publish it again, run: " + Self.publishCommand(path))
+            self.init("it was published, and that has ended; to publish it again", .purpose(Self.publishCommand(path)))
         } else if let owner = environment.socketOwner, owner != own {
             self.init(
-                text: "user \(owner), who has published it, has to do that again, with: ssoctl publish --socket "
+                "user \(owner), who has published it, has to do that again, with: ssoctl publish --socket "
                     + "\(path.shellWord) --uid \(own) …")
         } else if let isolation {
-            self.init(text: "this program \(isolation), as in a sandbox; start the agent outside of that")
+            self.init("this program \(isolation), as in a sandbox; start the agent outside of that")
         } else {
             self.init(forSocket: path, ServiceUnit.state(environment), environment)
         }
@@ -57,8 +59,8 @@ package struct StartAdvice: Sendable {
             self.init(command: ServiceUnit.startCommand(environment))
         case .unreachable where path == environment.defaultSocketPath:
             self.init(
-                text: "its unit is installed, and no service manager of the user's is running: log in, or, to have "
-                    + "one always run, run: loginctl enable-linger")
+                "its unit is installed, and no service manager of the user's is running: log in, or, to have one always run",
+                .purpose("loginctl enable-linger"))
         default:
             let isDefault = path == environment.defaultSocketPath && path == environment.socketPath
             let command = isDefault ? "sso-agent &" : "sso-agent --socket \(path.shellWord) &"

@@ -37,13 +37,14 @@ package enum UnixSocket {
                 // The kernel also refuses a file or a folder at the path.
                 guard let kind = FileStatus(path)?.kind, kind != .socket else { return .nobody }
                 let origin = origin(of: path)
-                let remedy = origin.isEmpty ? "" : "; run: unset SSO_AGENT_SOCK"
-                throw TokenError(.agentUnavailable, "\(path) is not a socket\(origin)\(remedy)")
+                throw TokenError(
+                    .agentUnavailable, "\(path) is not a socket\(origin)",
+                    origin.isEmpty ? nil : .run("unset SSO_AGENT_SOCK"))
             case EACCES, EPERM:
                 throw TokenError(
                     .agentUnavailable,
-                    "you may not use \(path); it is another user's, or its mode was changed\(origin(of: path)); run: ssoctl doctor"
-                )
+                    "you may not use \(path); it is another user's, or its mode was changed\(origin(of: path))",
+                    .run("ssoctl doctor"))
             default: throw TokenError(.agentUnavailable, "\(path): \(SystemError(number: code))")
             }
         }

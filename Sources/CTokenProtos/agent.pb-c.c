@@ -4311,7 +4311,7 @@ const ProtobufCMessageDescriptor sso__token_result__descriptor =
   (ProtobufCMessageInit) sso__token_result__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor sso__failure__field_descriptors[18] =
+static const ProtobufCFieldDescriptor sso__failure__field_descriptors[19] =
 {
   {
     "code",
@@ -4529,6 +4529,18 @@ static const ProtobufCFieldDescriptor sso__failure__field_descriptors[18] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "next_command",
+    19,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__Failure, has_next_command),
+    offsetof(Sso__Failure, next_command),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned sso__failure__field_indices_by_name[] = {
   0,   /* field[0] = code */
@@ -4542,6 +4554,7 @@ static const unsigned sso__failure__field_indices_by_name[] = {
   14,   /* field[14] = is_throttled */
   1,   /* field[1] = message */
   8,   /* field[8] = network_error_code */
+  18,   /* field[18] = next_command */
   2,   /* field[2] = oauth_error */
   15,   /* field[15] = partial_result */
   17,   /* field[17] = reason */
@@ -4553,7 +4566,7 @@ static const unsigned sso__failure__field_indices_by_name[] = {
 static const ProtobufCIntRange sso__failure__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 18 }
+  { 0, 19 }
 };
 const ProtobufCMessageDescriptor sso__failure__descriptor =
 {
@@ -4563,7 +4576,7 @@ const ProtobufCMessageDescriptor sso__failure__descriptor =
   "Sso__Failure",
   "sso",
   sizeof(Sso__Failure),
-  18,
+  19,
   sso__failure__field_descriptors,
   sso__failure__field_indices_by_name,
   1,  sso__failure__number_ranges,

@@ -24,6 +24,9 @@ package struct SystemError: Error, Sendable, Equatable, CustomStringConvertible 
     /// Whether the process may not do that with the file (EACCES).
     package var isPermissionDenied: Bool { number == EACCES }
 
+    /// Whether the disk, or the user's part of it, has no room left (ENOSPC, EDQUOT).
+    var isDiskFull: Bool { number == ENOSPC || number == EDQUOT }
+
     package var description: String { String(cString: strerror(number)) }
 }
 

@@ -24,7 +24,7 @@ package final class PrivateFileReader {
         do throws(TrustedFileError) {
             file = try .named(path, orInput: true)
         } catch {
-            throw TokenError(files.errorCode, "cannot read \(path): \(error)")
+            throw TokenError(files.errorCode, error.problem.after("cannot read \(path): "))
         }
         let status = try? file.status
         size = status?.kind == .regular ? status?.size : nil
@@ -36,7 +36,7 @@ package final class PrivateFileReader {
     package func next() throws(TokenError) -> Secret? {
         var bytes = [UInt8](repeating: 0, count: Self.partSize)
         defer { bytes.withUnsafeMutableBytes { wipeMemory($0) } }
-        let length = try files.attempt("cannot read \(path)") { () throws(SystemError) in
+        let length = try files.attempt("cannot read", path) { () throws(SystemError) in
             try bytes.withUnsafeMutableBytes { buffer in
                 Result { () throws(SystemError) in try file.readBytes(into: buffer) }
             }.get()
@@ -75,7 +75,7 @@ package final class PrivateFileWriter {
         do throws(SystemError) {
             file = try Self.makeFile(path, draft)
         } catch {
-            throw files.failure("cannot write \(path)", error)
+            throw files.failure("cannot write \(path)", error, at: path)
         }
     }
 
@@ -93,7 +93,7 @@ package final class PrivateFileWriter {
     ///
     /// - Throws: the error of `files` if they cannot be written.
     package func write(_ part: Secret) throws(TokenError) {
-        try files.attempt("cannot write \(path)") { () throws(SystemError) in
+        try files.attempt("cannot write", path) { () throws(SystemError) in
             try part.withBytes { bytes in Result { () throws(SystemError) in try file.writeAll(bytes) } }.get()
         }
     }
@@ -102,7 +102,7 @@ package final class PrivateFileWriter {
     ///
     /// - Throws: the error of `files` if that fails, or if there is a file with the name and it is not to be replaced.
     package func finish() throws(TokenError) {
-        try files.attempt("cannot write \(path)") { () throws(SystemError) in
+        try files.attempt("cannot write", path) { () throws(SystemError) in
             try file.synchronize()
             if try !file.status.hasName { try file.addName(draft) }
             // `link` fails if there is a file with the name; `rename` replaces it.

@@ -38,7 +38,7 @@ package struct PrivateFiles: Sendable {
             if mkdir(path, mode) == 0 { return true }
             error = .last
         }
-        guard error.number == EEXIST else { throw failure("cannot make \(path)", error) }
+        guard error.number == EEXIST else { throw failure("cannot make \(path)", error, at: path) }
         return false
     }
 
@@ -80,7 +80,7 @@ package struct PrivateFiles: Sendable {
     /// Makes an empty file of mode 0600, whatever the umask, in place of any file with the name.
     package func makeEmpty(_ path: String) throws(TokenError) {
         unlink(path)
-        try attempt("cannot make \(path)") { () throws(SystemError) in _ = try FileDescriptor(creating: path) }
+        try attempt("cannot make", path) { () throws(SystemError) in _ = try FileDescriptor(creating: path) }
     }
 
     /// Reads the content of a regular file, `limit` bytes at most; nil if the file does not exist.
@@ -90,7 +90,8 @@ package struct PrivateFiles: Sendable {
             return try FileDescriptor(readingRegular: path).readToEnd(limit: limit)
         } catch {
             if error.isFileMissing { return nil }
-            throw failure("cannot read \(path)", error, remedy: error.isPermissionDenied ? Self.reading(path) : nil)
+            let command = error.isPermissionDenied ? Self.reading(path) : nil
+            throw TokenError(errorCode, "cannot read \(path): \(error)", command.map { .run($0) })
         }
     }
 
@@ -113,21 +114,21 @@ package struct PrivateFiles: Sendable {
             try file.synchronize()
         } catch {
             unlink(draft)
-            throw failure("cannot write \(path)", error)
+            throw failure("cannot write \(path)", error, at: path)
         }
         try move(draft, to: path)
     }
 
     /// Renames a file, in place of any other with the new name, and waits until that has reached the disk.
     package func move(_ path: String, to other: String) throws(TokenError) {
-        guard rename(path, other) == 0 else { throw failure("cannot move \(path) to \(other)", .last) }
+        guard rename(path, other) == 0 else { throw failure("cannot move \(path) to \(other)", .last, at: other) }
         let parent = Self.parent(of: other)
         let directory = try openDirectory(parent, "cannot use \(parent)")
         do throws(SystemError) {
             try directory.synchronize()
         } catch {
             // Some file systems do not synchronise directories.
-            guard error.number == EINVAL else { throw failure("cannot write \(other)", error) }
+            guard error.number == EINVAL else { throw failure("cannot write \(other)", error, at: other) }
         }
     }
 
@@ -140,16 +141,36 @@ package struct PrivateFiles: Sendable {
     }
 
     /// The error for a failed system call.
-    package func failure(_ operation: String, _ error: SystemError, remedy: String? = nil) -> TokenError {
-        TokenError(errorCode, "\(operation): \(error)\(remedy.map { "; run: \($0)" } ?? "")")
+    ///
+    /// - Parameter path: the file that was to be made or written; nil if that is not what has failed.
+    package func failure(_ operation: String, _ error: SystemError, at path: String? = nil) -> TokenError {
+        TokenError(errorCode, "\(operation): \(error)").suggesting(path.flatMap { Self.making($0, after: error) })
     }
+
+    /// The command that helps, or that shows what has to be changed, if a file could not be made or written; nil if none does.
+    private static func making(_ path: String, after error: SystemError) -> String? {
+        let folder = parent(of: path)
+        if error.isDiskFull { return showingRoom(in: folder) }
+        if error.isFileMissing, FileStatus(folder) == nil { return "mkdir -p \(folder.shellWord)" }
+        guard error.isPermissionDenied, let status = FileStatus(folder), status.isOwn, status.mode & 0o200 == 0 else {
+            return nil
+        }
+        return "chmod u+w \(folder.shellWord)"
+    }
+
+    /// The command that shows how full the disk with a folder is.
+    package static func showingRoom(in folder: String) -> String { "df -h \(folder.shellWord)" }
 
     private func openDirectory(_ path: String, _ operation: String) throws(TokenError) -> FileDescriptor {
         do throws(SystemError) { return try FileDescriptor(directory: path) } catch { throw failure(operation, error) }
     }
 
-    func attempt<Value>(_ operation: String, _ body: () throws(SystemError) -> Value) throws(TokenError) -> Value {
-        do throws(SystemError) { return try body() } catch { throw failure(operation, error) }
+    /// - Parameters:
+    ///   - operation: what is done to the file, such as `cannot write`.
+    func attempt<Value>(
+        _ operation: String, _ path: String, _ body: () throws(SystemError) -> Value
+    ) throws(TokenError) -> Value {
+        do throws(SystemError) { return try body() } catch { throw failure("\(operation) \(path)", error, at: path) }
     }
 
     /// The directory in which a path is: `/` also for the root itself, `.` for a name alone.

@@ -1,4 +1,4 @@
-internal import TokenModel
+package import TokenModel
 
 #if canImport(Glibc)
     internal import Glibc
@@ -8,16 +8,20 @@ internal import TokenModel
 
 /// The reason why a file is not used, with the remedy.
 package struct TrustedFileError: Error, Sendable, Equatable, CustomStringConvertible {
-    package let description: String
+    package let problem: Problem
     /// Whether the process may not read the file.
     package let isPermissionDenied: Bool
 
-    package init(_ description: String) { (self.description, isPermissionDenied) = (description, false) }
+    package init(_ statement: String, _ remedy: Remedy? = nil) { self.init(Problem(statement, remedy)) }
+
+    package init(_ problem: Problem) { (self.problem, isPermissionDenied) = (problem, false) }
 
     package init(_ error: SystemError) {
         isPermissionDenied = error.isPermissionDenied
-        description = error == .notRegular ? "it is not a regular file" : error.description
+        problem = Problem(error == .notRegular ? "it is not a regular file" : error.description)
     }
+
+    package var description: String { problem.description }
 }
 
 extension FileDescriptor {
@@ -29,10 +33,10 @@ extension FileDescriptor {
         let status = try attempt { () throws(SystemError) in try file.status }
         guard status.isOwnOrRoots else {
             throw TrustedFileError(
-                "it belongs to user \(status.owner); run: sudo chown \(FileStatus.effectiveUser) \(path.shellWord)")
+                "it belongs to user \(status.owner)", .run("sudo chown \(FileStatus.effectiveUser) \(path.shellWord)"))
         }
         guard !status.isWritableByOthers else {
-            throw TrustedFileError("other users can change it; run: chmod go-w \(path.shellWord)")
+            throw TrustedFileError("other users can change it", .run("chmod go-w \(path.shellWord)"))
         }
         return file
     }
@@ -46,7 +50,7 @@ extension FileDescriptor {
 package enum TrustedPath {
     /// The reason why other users can replace what is at a path, by one of the directories above it or a symbolic link among them,
     /// with the remedy; nil if only the user of this process and root can. Directories that do not exist are not checked.
-    package static func defect(ofDirectoriesAbove path: String) -> String? {
+    package static func defect(ofDirectoriesAbove path: String) -> Problem? {
         let path = absolute(path)
         var places = ancestors(of: path)
         if FileStatus(path, followsLinks: false)?.kind == .symbolicLink { places.append(path) }
@@ -64,10 +68,11 @@ package enum TrustedPath {
         return nil
     }
 
-    private static func defect(of directory: String) -> String? {
+    private static func defect(of directory: String) -> Problem? {
         guard let status = FileStatus(directory, followsLinks: false) else { return nil }
         guard status.isOwnOrRoots else {
-            return "\(directory) belongs to user \(status.owner), who can replace what is in it; choose another folder"
+            return Problem(
+                "\(directory) belongs to user \(status.owner), who can replace what is in it; choose another folder")
         }
         // The mode of a symbolic link has no meaning. What it leads to is checked by itself.
         guard status.kind != .symbolicLink else { return nil }
@@ -75,16 +80,19 @@ package enum TrustedPath {
         guard status.isWritableByOthers, !status.isSticky else { return nil }
         let sudo = status.isOwn ? "" : "sudo "
         guard status.mode & 0o002 == 0, status.group == 0 else {
-            return "other users can replace what is in \(directory); run: \(sudo)chmod go-w \(directory.shellWord)"
+            return Problem(
+                "other users can replace what is in \(directory)", .run("\(sudo)chmod go-w \(directory.shellWord)"))
         }
         // Root's group may write. With an access control list, these bits of the mode are the mask of everybody whom the list names.
         guard let list = AccessList(ofFileAt: directory) else {
-            return
-                "the access control list of \(directory) cannot be read; run: \(sudo)chmod g-w \(directory.shellWord)"
+            return Problem(
+                "the access control list of \(directory) cannot be read",
+                .run("\(sudo)chmod g-w \(directory.shellWord)"))
         }
         guard let other = list.writers.first(where: { !isOwnOrRoots($0) }) else { return nil }
-        return
-            "an access control list lets \(name(of: other)) replace what is in \(directory); run: \(sudo)setfacl -b \(directory.shellWord)"
+        return Problem(
+            "an access control list lets \(name(of: other)) replace what is in \(directory)",
+            .run("\(sudo)setfacl -b \(directory.shellWord)"))
     }
 
     private static func isOwnOrRoots(_ writer: AccessList.Writer) -> Bool {

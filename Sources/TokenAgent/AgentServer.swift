@@ -75,14 +75,25 @@ package final class AgentServer: Sendable {
         return lock
     }
 
+    private static func openStore(_ options: AgentOptions, _ metrics: AgentMetrics) throws(TokenError) -> Store {
+        var storeOptions = StoreOptions(keys: options.keys, vfs: options.storeVFS, now: options.now)
+        storeOptions.counter = options.counter
+        storeOptions.didCommit = { metrics.committed($0) }
+        return try Store.open(directory: options.stateDirectory, storeOptions)
+    }
+
+    /// The descriptor of the agent's socket: the service manager's, or one that is made now.
+    private static func listeningSocket(_ options: AgentOptions) throws(TokenError) -> Int32 {
+        guard let handed = options.handedSocket else { return try ListeningSocket.make(at: options.socketPath) }
+        try ListeningSocket.adopt(handed, at: options.socketPath)
+        return handed
+    }
+
     private static func start(_ options: AgentOptions, _ passphrase: Secret?) async throws(TokenError) -> AgentServer {
         _ = try SocketFolder(ofSocket: options.socketPath)
         let lock = LockHolder(try await lock(options))
         let metrics = AgentMetrics()
-        var storeOptions = StoreOptions(keys: options.keys, vfs: options.storeVFS, now: options.now)
-        storeOptions.counter = options.counter
-        storeOptions.didCommit = { metrics.committed($0) }
-        let store = try Store.open(directory: options.stateDirectory, storeOptions)
+        let store = try openStore(options, metrics)
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = group.any()
         let endpoint = TokenEndpointClient(
@@ -104,13 +115,7 @@ package final class AgentServer: Sendable {
             }
             // Started before the agent's own socket is made, to which apps connect as soon as it exists.
             metricsServer = try await startMetrics(options, owner, inspector, metrics, audit)
-            let descriptor: Int32
-            if let handed = options.handedSocket {
-                try ListeningSocket.adopt(handed, at: options.socketPath)
-                descriptor = handed
-            } else {
-                descriptor = try ListeningSocket.make(at: options.socketPath)
-            }
+            let descriptor = try listeningSocket(options)
             let acceptor = ConnectionAcceptor(
                 owner: owner, registry: registry, metrics: metrics, inspector: inspector, audit: audit, options: options
             )

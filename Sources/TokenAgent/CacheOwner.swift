@@ -71,20 +71,20 @@ actor CacheOwner {
     /// The access policy decides for each peer, and the audit log gets an event. The connection's last request, if it is repeated, has
     /// the same decision: other rules would have discarded its reply.
     func keptReply(to frame: ArraySlice<UInt8>, after last: LastHit) -> RepeatedReply? {
-        let caller = last.caller
+        let peer = last.peer
         // At a published socket, the same request may be refused.
-        guard caller.publication == nil, lifecycle.isLoaded, !caller.log.logsEveryRequest,
+        guard peer.publication == nil, lifecycle.isLoaded, !peer.log.logsEveryRequest,
             let hit = core.replies.hit(frame, at: core.now(), after: last.hit)
         else { return nil }
         if last.hit?.isRepeated(by: hit) != true {
-            guard caller.sharesGenerations || !hit.entry.hasFreshness,
-                policy.decision(on: hit.entry.policyRequest, from: caller.identity) == .allow,
-                caller.audit == nil || hit.entry.event != nil
+            guard peer.sharesGenerations || !hit.entry.hasFreshness,
+                policy.decision(on: hit.entry.policyRequest, from: peer.identity) == .allow,
+                peer.audit == nil || hit.entry.event != nil
             else { return nil }
             (last.hit, last.line) = (hit, nil)
         }
-        if let audit = caller.audit, !audit.count(last.line), let event = hit.entry.event {
-            last.line = audit.record(event, from: caller)
+        if let audit = peer.audit, !audit.count(last.line), let event = hit.entry.event {
+            last.line = audit.record(event, from: peer)
         }
         core.metrics.countRepeatedHit()
         return hit.reply(to: frame)
@@ -278,8 +278,8 @@ actor CacheOwner {
     }
 
     /// The descriptor of the page that comes with the reply; nil for none.
-    func pageDescriptor(for request: Hello, from caller: Caller) -> Int32? {
-        caller.sharesGenerations && request.acceptsPage ? core.answers.page?.descriptor : nil
+    func pageDescriptor(for request: Hello, from peer: ConnectedPeer) -> Int32? {
+        peer.sharesGenerations && request.acceptsPage ? core.answers.page?.descriptor : nil
     }
 
     /// Makes the page that apps are told of changes through.
@@ -290,12 +290,12 @@ actor CacheOwner {
 
     /// The load of the store that a request has to wait for; nil if it need not wait. If the load fails, so does the request.
     func load(
-        _ wait: RequestHandler.Wait, for request: some AgentRequest, from caller: Caller
+        _ wait: RequestHandler.Wait, for request: some AgentRequest, from peer: ConnectedPeer
     ) -> EventLoopFuture<Result<Void, TokenError>>? {
         switch wait {
         case .never: nil
         // What a published socket serves is decided with the whole cache.
-        case .untilLoaded: caller.published == nil ? lifecycle.untilLoaded(for: request) : lifecycle.untilLoaded()
+        case .untilLoaded: peer.published == nil ? lifecycle.untilLoaded(for: request) : lifecycle.untilLoaded()
         case .untilLoadedOrTimeout: lifecycle.untilLoadedOrTimeout()?.map { .success(()) }
         }
     }

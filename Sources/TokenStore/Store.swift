@@ -74,13 +74,6 @@ package final class Store: Sendable {
         }
     }
 
-    /// Finds the key and reads every record, as above, and blocks the calling thread meanwhile.
-    package func load() throws(TokenError) -> [StoredRecord] {
-        try queue.sync {
-            withEngine { engine throws(TokenError) in try engine.load() }
-        }.get()
-    }
-
     /// Returns the records of an account, before `load` has read all: those that belong to it, and those that every
     /// account needs. Some records of other accounts may be among them.
     ///
@@ -355,5 +348,5 @@ package struct StoreReport: Sendable, Equatable {
 extension TokenError {
     /// What requests for the cache get between `ssoctl lock` and `ssoctl unlock`.
     package static let storeWasLocked = TokenError(
-        .storeUnavailable, "the store was locked; run: ssoctl unlock", reason: .locked)
+        .storeUnavailable, "the store was locked", .run("ssoctl unlock"), reason: .locked)
 }

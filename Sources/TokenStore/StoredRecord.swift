@@ -4,24 +4,24 @@ internal import TokenModel
 package struct StoredRecord: Sendable, Equatable {
     package var key: RecordKey
     package var body: [UInt8]
-    package var owner: RecordOwner
+    package var account: RecordAccount
 
-    package init(key: RecordKey, body: [UInt8], owner: RecordOwner = .unknown) {
+    package init(key: RecordKey, body: [UInt8], account: RecordAccount = .unknown) {
         self.key = key
         self.body = body
-        self.owner = owner
+        self.account = account
     }
 }
 
-/// The owner of a record, by which the records of one account are found before every record has been opened.
-package enum RecordOwner: Sendable, Hashable {
-    /// The owner is not known, since version 2 did not store it. The record is found for every account.
+/// The account of a record, by which the records of one account are found before every record has been opened.
+package enum RecordAccount: Sendable, Hashable {
+    /// The account is not known, since version 2 did not store it. The record is found for every account.
     case unknown
     /// The record is found for every account.
-    case everyone
+    case everyAccount
     /// The record is found for no account.
-    case nobody
-    /// The identifier of an account.
+    case noAccount
+    /// The record is found for the account with this identifier.
     case account(String)
 }
 
@@ -89,8 +89,8 @@ package enum StoreChange: Sendable, Equatable {
     /// Whether a record is longer than one in the store can be.
     package var isTooLong: Bool {
         guard case .put(let record) = self else { return false }
-        let owner = if case .account(let account) = record.owner { account.utf8.count } else { 0 }
-        return record.body.count + record.key.key.utf8.count + record.key.group.utf8.count + owner
+        let account = if case .account(let account) = record.account { account.utf8.count } else { 0 }
+        return record.body.count + record.key.key.utf8.count + record.key.group.utf8.count + account
             > Envelope.longestRecord
     }
 }

@@ -21,11 +21,11 @@ extension RollbackCounter {
                 isSocket ? try FileDescriptor(opened: Self.connect(to: path)) : try FileDescriptor(device: path)
             self.init(device, name: path, directory: directory, isReset: isReset)
         } catch {
-            let remedy = "; run: sudo usermod --append --groups tss \"$USER\", and sign in again"
+            let isDenied = error.isPermissionDenied
+            let words = isDenied ? "; join the group of the TPM, and log in again" : ""
             throw TokenError(
-                .invalidDeveloperParameter,
-                "--rollback-counter names \(path), which cannot be used: \(error)\(error.isPermissionDenied ? remedy : "")"
-            )
+                .invalidDeveloperParameter, "--rollback-counter names \(path), which cannot be used: \(error)\(words)",
+                isDenied ? .run("sudo usermod --append --groups tss \"$USER\"") : nil)
         }
     }
 

@@ -153,7 +153,7 @@ struct SSOAgent: ParsableCommand {
             let (options, sandbox) = try prepare()
             try runUntilStopped(options, sandbox)
         } catch {
-            StandardError.print("sso-agent: \(error.message)")
+            StandardError.print(error.problem.printed(by: "sso-agent"))
             throw ExitCode.failure
         }
     }
@@ -347,6 +347,7 @@ struct SSOAgent: ParsableCommand {
         } catch {
             guard let proxy, error.message.hasPrefix("network.proxy ") else { throw error }
             throw TokenError(error.code, "\(proxy.place): \(error.message)")
+                .suggesting(EditCommand(proxy.file, line: proxy.line).text)
         }
     }
 
@@ -355,7 +356,8 @@ struct SSOAgent: ParsableCommand {
         do throws(TrustedFileError) {
             _ = try FileDescriptor.trusted(path)
         } catch {
-            throw TokenError(.invalidDeveloperParameter, "\(setting) names \(path), which cannot be used: \(error)")
+            throw TokenError(
+                .invalidDeveloperParameter, error.problem.after("\(setting) names \(path), which cannot be used: "))
         }
     }
 

@@ -52,7 +52,7 @@ extension Command {
             }
             status = Terminal.reportLostOutput() ? .failed : self.status(of: printout)
         } catch {
-            status = await CommandFailure(caught: error).withRemedy(.shared).report(asJSON: output.json)
+            status = CommandFailure(caught: error).withRemedy.report(asJSON: output.json)
         }
         if status != .done { throw ExitCode(status.rawValue) }
     }
@@ -83,50 +83,36 @@ extension CommandFailure {
         raise(number)
     }
 
-    /// The failure with the command that helps, if that depends on the kind of error only.
-    func withRemedy(_ agent: AgentClient) async -> CommandFailure {
-        // The message of an identity provider must not determine which command is suggested.
+    /// The failure with the command that helps: that of the error, or one that only depends on the kind of error.
+    var withRemedy: CommandFailure {
         guard nextCommand == nil, status != .usage, error.details.oauthError == nil else { return self }
         var failure = self
-        let runtimeFolderProblem = AgentEnvironment.current.runtimeFolderProblem
-        let advice = Advice(error.message)
-        failure.error.message = advice.message
-        failure.nextCommand = advice.command
-        let isTrusted = Advice.isAgentTrusted
-        let correction = isTrusted ? FailedWrite(error.message)?.command : nil
-        // What has kept the agent from starting has the same remedy as if a command had found it, and the same status.
-        let startProblem = isTrusted ? Self.startProblem(advice.message) : nil
-        let place = startProblem.flatMap { ConfigurationPlace($0) }
-        if place != nil { failure.status = .failed }
         switch error.code {
-        case .agentUnavailable where runtimeFolderProblem != nil, .peerNotAuthorized where runtimeFolderProblem != nil:
-            let problem = Advice(runtimeFolderProblem ?? "")
-            failure.error.message = problem.message
-            failure.nextCommand = problem.command
-        case .agentUnavailable where advice.command == nil && startProblem?.contains("“ssoctl init” makes it") == true:
-            failure.nextCommand = "ssoctl init"
-        case .agentUnavailable where advice.command == nil && place != nil:
-            failure.nextCommand = place?.editCommand
-        case .storeUnavailable where correction != nil, .invalidDeveloperParameter where correction != nil:
-            failure.nextCommand = correction
-        // A message whose remedy is a reload says what to write first.
-        case .invalidDeveloperParameter where advice.command == Self.reload:
-            failure.nextCommand = "\(ConfigurationPlace.editCommand(ConfigurationFiles.current.user)) && \(Self.reload)"
-        case .invalidDeveloperParameter where advice.command == nil && isTrusted:
-            failure.nextCommand = ConfigurationPlace(error.message)?.editCommand
-        case .storeUnavailable where advice.command == nil && !advice.namesCommand:
-            let isOpen = (try? await agent.keyStatus().isOpen) ?? true
-            failure.nextCommand = isOpen ? "ssoctl doctor" : "ssoctl unlock"
-        // A command that knows the authority has named it.
-        case _ where error.isForDoctor: failure.nextCommand = "ssoctl doctor"
+        case .agentUnavailable, .peerNotAuthorized:
+            if let problem = AgentEnvironment.current.runtimeFolderProblem {
+                failure.error = TokenError(error.code, problem)
+            } else if let command = error.details.nextCommand, command == Self.commandForConfiguration {
+                // What has kept the agent from starting has the same status as if a command had found it.
+                failure.status = .failed
+            }
+        // The message says what to write first.
+        case .invalidDeveloperParameter where error.details.nextCommand == Self.reload:
+            failure.error.message = error.statement
+            failure.error.details.nextCommand = "\(EditCommand(ConfigurationFiles.current.user).text) && \(Self.reload)"
         default: break
         }
+        failure.nextCommand = failure.error.details.nextCommand ?? (error.isForDoctor ? "ssoctl doctor" : nil)
         return failure
     }
 
-    /// What the agent has said when a program could not start it; nil if the message is another one.
-    private static func startProblem(_ message: String) -> String? {
-        message.firstRange(of: "it could not be started: sso-agent: ").map { String(message[$0.upperBound...]) }
+    /// The command that helps if the configuration cannot be used; nil if it can.
+    private static var commandForConfiguration: String? {
+        do throws(CommandFailure) {
+            try Settings.read().requireUsable()
+            return nil
+        } catch {
+            return error.nextCommand ?? error.error.details.nextCommand
+        }
     }
 
     private static let reload = "ssoctl reload"

@@ -91,7 +91,7 @@ struct SSOCtl: AsyncParsableCommand {
         let status = exitCode(for: error)
         let path = CommandPath(Array(arguments), configuration)
         var text = fullMessage(for: error)
-        if let unknown = path.unknown { text = "Error: \(unknown.message)\n  → \(path.next)" }
+        if let unknown = path.unknown { text = "Error: \(unknown.message)\n\(Problem.line(of: path.next))" }
         let option = "--generate-completion-script"
         if status.isSuccess, arguments.first == option || arguments.first?.hasPrefix(option + "=") == true {
             text = CompletionScript.extended(text, CommandNames(of: configuration))

@@ -140,6 +140,36 @@ internal import TokenModel
         #expect(try cache.merge(file, .msalJSON).changes.isEmpty)
     }
 
+    /// MSAL for Go saves entries under names in lower case since version 1.1, and leaves those of 1.0 where they are. It writes them in any
+    /// order.
+    @Test(arguments: [true, false]) func prefersTheEntriesOfALaterMSALForGo(isOldFirst: Bool) throws {
+        func entries(_ kind: String, _ fields: (_ age: String) -> String) -> String {
+            let names = [kind, kind.lowercased()]
+            let entries = zip(names, ["old", "new"]).map { name, age in
+                """
+                "u.t-sts.windows.net-\(name)-c": {"home_account_id": "u.t", "environment": "sts.windows.net", "client_id": "c",
+                  \(fields(age))}
+                """
+            }
+            return (isOldFirst ? entries : entries.reversed()).joined(separator: ",")
+        }
+        let json = """
+            {"RefreshToken": {\(entries("RefreshToken") { #""secret": "\#($0)""# })},
+              "AppMetadata": {\(entries("AppMetaData") { #""family_id": "\#($0)""# })},
+              "Account": {\(entries("T") { #""realm": "t", "username": "\#($0)", "authority_type": "MSSTS""# })},
+              "AccessToken": {"u.t-sts.windows.net-accesstoken-c-t-s": {"home_account_id": "u.t", "environment": "sts.windows.net",
+                "client_id": "c", "realm": "t", "secret": "at", "target": "s", "cached_at": "100", "expires_on": "9999999999"}}}
+            """
+        var cache = CredentialCache()
+        try cache.merge(Array(json.utf8), .msalJSON)
+        let partition = cache.partition(.standard)
+        let account = try #require(partition.accounts.values.first)
+        #expect(account.refreshTokens.values.map { $0.secret.reveal() } == ["new"])
+        #expect(account.accounts.values.map(\.username) == ["new"])
+        #expect(partition.apps.values.map(\.familyID) == ["new"])
+        #expect(try cache.merge(Array(json.utf8), .msalJSON).changes.isEmpty)
+    }
+
     @Test func neverReplacesARefreshTokenThatTheAgentSavedLater() throws {
         var builder = CacheBuilder()
         builder.now = Fixture.whenWritten

@@ -134,29 +134,7 @@ internal import Testing
         #expect(settings.expirationBuffer == 300)
         #expect(settings.enableFullScreen)
         #expect(settings.defaultKeychainGroup() == "com.microsoft.adalcache")
-        #expect(ADLogger.getLevel() == ADAL_LOG_LEVEL_ERROR)
-        #expect(!ADLogger.getPiiEnabled())
-        #expect(ADLogger.getNSLogging())
         #expect(!ADTelemetry.sharedInstance().piiEnabled)
         #expect(!ADAuthenticationContext.handleADALResponse(URL(filePath: "/"), sourceApplication: nil))
-    }
-
-    @Test func logsAFailureWithoutPersonalData() async throws {
-        let context = try context()
-        let lines = Mutex<[String]>([])
-        let id = try #require(context.correlationId?.uuidString.lowercased())
-        ADLogger.setLoggerCallback { level, message, containsPii in
-            // Other tests log at the same time.
-            guard message.contains(id) else { return }
-            #expect(level == ADAL_LOG_LEVEL_ERROR)
-            #expect(!containsPii)
-            lines.withLock { $0.append(message) }
-        }
-        _ = await context.acquireTokenSilent(
-            withResource: resource, clientId: clientID, redirectUri: try redirectURI(), userId: "alice@contoso.com")
-        ADLogger.setLoggerCallback(nil)
-        let text = lines.withLock { $0.joined() }
-        #expect(text.contains("ADAuthenticationErrorDomain -1"))
-        #expect(!text.contains("alice"))
     }
 }

@@ -109,7 +109,7 @@ internal import TokenModel
         details.errorDescription = "AADSTS70000: no"
         details.subError = "bad_token"
         details.username = "alice@contoso.com"
-        details.httpHeaders = ["Retry-After": "5"]
+        details.httpHeaders = ["retry-after": "5", "x-ms-Request-ID": "a"]
         let error = ADAuthenticationError(TokenError(.invalidGrant, "why", details: details))
         #expect(error.domain == ADOAuthServerErrorDomain)
         #expect(error.code == 202)
@@ -117,7 +117,9 @@ internal import TokenModel
         #expect(error.errorDetails == "AADSTS70000: no")
         #expect(error.userInfo[ADSuberrorKey] as? String == "bad_token")
         #expect(error.userInfo[ADUserIdKey] as? String == "alice@contoso.com")
-        #expect(error.userInfo[ADHTTPHeadersKey] as? [String: String] == ["Retry-After": "5"])
+        // Common names are in the spelling by which apps look them up.
+        let headers = error.userInfo[ADHTTPHeadersKey] as? [String: String]
+        #expect(headers == ["Retry-After": "5", "x-ms-Request-ID": "a"])
         #expect(error.userInfo[NSUnderlyingErrorKey] == nil)
     }
 

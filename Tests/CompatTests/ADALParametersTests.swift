@@ -19,6 +19,14 @@ internal import Testing
         (#"bearer resource_id="https://r",authorization_uri="https://login.windows.net/common""#, "https://r"),
         (#"Basic realm="a, b", Bearer authorization_uri="https://login.windows.net/common""#, nil),
         (#"Bearer authorization_uri="https://login.windows.net/common", other, resource_id="no""#, nil),
+        (#"Bearer realm="",authorization_uri="https://login.windows.net/common",resource_id="https://r""#, "https://r"),
+        (#"Bearer authorization_uri="https://login.windows.net/common", resource_id="""#, nil),
+        (#"Bearer authorization_uri="https://login.windows.net/common" resource_id="https://r""#, "https://r"),
+        (#"Badger Bearer ="https://a/", Bearer authorization_uri="https://login.windows.net/common""#, nil),
+        (
+            #"Bearer error_description="Handle, these, commas",authorization_uri="https://login.windows.net/common""#,
+            nil
+        ),
     ])
     func readsTheChallenge(header: String, resource: String?) throws {
         var error: ADAuthenticationError?
@@ -36,6 +44,8 @@ internal import Testing
         #"Bearer authorization_uri="https://a/b","#, #"Bearer authorization_uri="https://a/b", "#,
         #"Basic authorization_uri="https://a/b""#, #"Bearer authorization_uri=".\..\windows\host""#,
         #"Bearer authorization_uri="https://a/b", Bearer authorization_uri="https://c/d""#,
+        #"Bearer authorization_uri="",resource_id="https://r""#, "Bearer = , = , ", "Bearer =,=,=",
+        #"Basic realm="https://a/", Bearer, TFS-Federated"#,
     ])
     func refusesAChallengeWithoutAnAuthority(header: String) {
         var error: ADAuthenticationError?

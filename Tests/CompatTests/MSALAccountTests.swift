@@ -30,10 +30,20 @@ internal import TokenModel
         (Sample.account(), Sample.account(home: nil, username: "ANNA@contoso.com"), true),
         (Sample.account(home: nil), Sample.account(home: nil, username: "anna@CONTOSO.com"), true),
         (Sample.account(home: nil), Sample.account(home: nil, username: "bob@contoso.com"), false),
-        (Sample.account(home: nil, username: nil), Sample.account(home: nil, username: nil), false),
+        (Sample.account(home: nil, username: nil), Sample.account(home: nil, username: nil), true),
+        (Sample.account(home: nil, username: nil), Sample.account(), false),
     ]) func isTheSameByIdentifierElseByName(left: Account, right: Account, same: Bool) {
         #expect((MSALAccount(left) == MSALAccount(right)) == same)
         #expect(MSALAccount(left).hash == MSALAccount(right).hash)
+    }
+
+    // Mirrors: MSALAccountIdTests testIsEqual_… (3)
+    @Test func comparesHomeAccountIDs() throws {
+        let id = try #require(MSALAccount(Sample.account(home: "UID.UTID")).homeAccountId)
+        let same = MSALAccount(Sample.account(home: "uid.utid", username: "other@contoso.com")).homeAccountId
+        #expect(id == same && id.hash == same?.hash)
+        #expect(id != MSALAccount(Sample.account(home: "uid.other")).homeAccountId)
+        #expect(id != MSALAccountId() && !id.isEqual(nil))
     }
 
     @Test func readsClaimsFromThePayloadOnly() throws {

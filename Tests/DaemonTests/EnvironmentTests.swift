@@ -59,7 +59,7 @@ internal import Testing
             chmod(f.folder.path, 0o755)
             for (name, arguments, message) in [
                 ("ssoctl", ["app", "list"], "ssoctl: HOME is not set\n  → export HOME=FOLDER\n"),
-                ("sso-agent", ["--check-config"], "; run: export HOME=FOLDER\n"),
+                ("sso-agent", ["--check-config"], "no home folder of user 54321\n  → export HOME=FOLDER\n"),
             ] {
                 let program = try await f.folder.copyProgram(name, from: Executable.path(name))
                 let ended = try await f.run(

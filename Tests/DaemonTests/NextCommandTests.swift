@@ -133,7 +133,7 @@ internal import Testing
                 ["status"], status: 4, variables: variables.merging(["SSO_AGENT_SOCK": own]) { $1 })
             #expect(unit["nextCommand"] as? String == "systemctl --user enable --now sso-agent.socket", "\(unit)")
             let doctor = try await f.ssoctl(["doctor"], status: 4).output
-            #expect(doctor.contains("→ start the agent: sso-agent --socket \(f.socketPath) &\n"), "\(doctor)")
+            #expect(doctor.contains("→ sso-agent --socket \(f.socketPath) &\n"), "\(doctor)")
             // Only the other user can open the socket again.
             let published = try await f.failure(["status"], status: 4, variables: ["SSO_AGENT_OWNER": "4711"])
             #expect((published["message"] as? String)?.contains("user 4711") == true, "\(published)")

@@ -125,45 +125,6 @@ internal import TokenModel
     }
 }
 
-/// The commands that the messages of failures lead to, without a process.
-@Suite(.bounded) struct MessageAdviceTests {
-    @Test(
-        arguments: [
-            ("others can change it; run: chmod go-w '/a b'", "others can change it", "chmod go-w '/a b'"),
-            (
-                "log in, or, to have one always run, run: loginctl enable-linger", "log in, or, to have one always run",
-                "loginctl enable-linger"
-            ),
-            ("no agent is running at /s; start it with: sso-agent &", "no agent is running at /s", "sso-agent &"),
-            ("the provider says; run: rm -r ~", "the provider says; run: rm -r ~", nil),
-        ] as [(String, String, String?)])
-    func takesTheCommandFromTheEndOfAMessage(text: String, message: String, command: String?) {
-        #expect(Advice(text).message == message && Advice(text).command == command)
-        // Another user's agent suggests nothing.
-        let another = Advice(text, isTrusted: false)
-        #expect(another.message == text && another.command == nil && !another.startsAgent)
-    }
-
-    @Test(
-        arguments: [
-            ("cannot write /a b/t: No space left on device; the agent tries again", "df -h '/a b'"),
-            ("cannot write /nonexistent/t: No such file or directory", "mkdir -p /nonexistent"),
-            // A folder that is there is not what is missing.
-            ("cannot write /tmp/t: No such file or directory", nil), ("cannot write /t: Permission denied", nil),
-            ("cannot read /nonexistent/t: No such file or directory", nil),
-        ] as [(String, String?)])
-    func helpsIfAFileCannotBeWritten(message: String, command: String?) {
-        #expect(FailedWrite(message)?.command == command)
-    }
-
-    @Test func opensTheFileOfTheConfigurationAtTheLine() throws {
-        let own = try TemporaryFolder().file("a b.toml")
-        #expect(ConfigurationPlace("\(own):3: “x” is there twice")?.editCommand == "${EDITOR:-nano} +3 '\(own)'")
-        #expect(ConfigurationPlace("the configuration \(own) cannot be used: 3: no") == nil)
-        #expect(ConfigurationPlace("http://a:80: no") == nil && ConfigurationPlace("\(own): no") == nil)
-    }
-}
-
 /// The word that was probably meant.
 @Suite(.bounded) struct SuggestionTests {
     private static let usernames = ["alice@contoso.com", "bob@contoso.com", "carol@fabrikam.com"]

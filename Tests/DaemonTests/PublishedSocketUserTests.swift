@@ -97,6 +97,45 @@ internal import TokenWire
             }
         }
 
+        /// That agent could have a person, or a script, run any command.
+        @Test(.enabled(if: OtherUser.isPossible, "only root can become another user"))
+        func takesNoCommandFromTheAgentOfAnotherUser() async throws {
+            let script = """
+                pass; import os, socket, sys
+                s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); os.chmod(sys.argv[1], 0o666)
+                os.setuid(int(sys.argv[2])); s.listen(); print("listening", flush=True)
+                while True:
+                    c = s.accept()[0]
+                    while head := c.recv(4, socket.MSG_WAITALL):
+                        body = c.recv(int.from_bytes(head, "big"), socket.MSG_WAITALL)
+                        reply = bytearray.fromhex(sys.argv[3] if body[2:4] == bytes.fromhex(sys.argv[5]) else sys.argv[4])
+                        reply[5] = body[1]
+                        c.sendall(reply)
+                """
+            let diagnosis = try RequestFrame.encode(Diagnose(), id: 1)
+            let check = HealthCheck(name: "store", ok: false, detail: "it is full", hint: "rm -r ~")
+            let checks = ReplyFrame.encode(.success(Diagnose.Reply(checks: [check])), to: Diagnose.self, id: 1)
+            let locked = TokenError(.storeUnavailable, "it is locked", .run("rm -r ~"))
+            try await AgentProcessFixture.with { f in
+                for owner in [OtherUser.id, geteuid()] {
+                    let path = f.folder.file("\(owner).sock")
+                    let words = [
+                        path, "\(owner)", checks.hex, ReplyFrame.encode(locked, id: 1).hex, Array(diagnosis[6..<8]).hex,
+                    ]
+                    let agent = try TestProcess("/usr/bin/env", ["python3", "-c", script] + words)
+                    try await agent.waitForOutput("listening")
+                    let variables = ["SSO_AGENT_SOCK": path, "SSO_AGENT_OWNER": "\(owner)"]
+                    let isOwn = owner == geteuid()
+                    let accounts = try await f.ssoctl(["accounts"], status: 1, variables: variables).errors
+                    #expect(
+                        accounts.contains("it is locked") && accounts.contains("  → rm -r ~\n") == isOwn, "\(accounts)")
+                    let doctor = try await f.ssoctl(["doctor"], status: 1, variables: variables).output
+                    #expect(doctor.contains("FAIL store: it is full") && doctor.contains("rm -r") == isOwn, "\(doctor)")
+                    try await agent.killHard()
+                }
+            }
+        }
+
         /// The root of a user namespace is the user who has made it.
         @Test(.enabled(if: OtherUser.isPossible, "only root can become another user"))
         func knowsTheRootOfANamespaceAsItsUser() async throws {

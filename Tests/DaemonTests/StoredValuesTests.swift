@@ -54,7 +54,7 @@ internal import TokenStore
     /// Creates a store as of an earlier version, and returns the number of accounts in it.
     private static func fill(_ f: AgentProcessFixture) async throws -> Int {
         let store = try Store.open(directory: f.folder.file("state"), StoreOptions(now: { 1_800_000_000 }))
-        _ = try store.load()
+        _ = try await store.load(into: [StoredRecord].self)
         let long = String(repeating: "x", count: 5000)
         let homes = [
             ("alice.\(tenant)", "alice@contoso.com"), ("\(long).\(tenant)", "long@contoso.com"),

@@ -20,7 +20,7 @@ internal import TokenStore
             }
             let records = try await Self.records(f)
             #expect(records.count == 42)
-            #expect(records.allSatisfy { $0.owner != .unknown }, "every record has been written again")
+            #expect(records.allSatisfy { $0.account != .unknown }, "every record has been written again")
         }
     }
 
@@ -73,7 +73,7 @@ internal import TokenStore
 
     private static func records(_ f: AgentProcessFixture) async throws -> [StoredRecord] {
         let store = try Store.open(directory: f.folder.file("state"), StoreOptions(now: { 1_800_000_000 }))
-        let records = try store.load()
+        let records = try await store.load(into: [StoredRecord].self)
         await store.close()
         return records
     }

@@ -2,6 +2,7 @@ internal import Foundation
 internal import PosixFiles
 internal import TestSupport
 internal import Testing
+internal import TokenModel
 
 @Suite(.bounded) struct TrustedPathTests {
     @Test func acceptsDirectoriesOfTheUserAndOfRoot() throws {
@@ -17,7 +18,7 @@ internal import Testing
         #expect(TrustedPath.defect(ofDirectoriesAbove: folder.path) == nil)
         #expect(TrustedPath.defect(ofDirectoriesAbove: folder.path + "/") == nil)
         #expect(
-            TrustedPath.defect(ofDirectoriesAbove: folder.file("x"))?.contains("chmod go-w \(folder.path)") == true)
+            TrustedPath.defect(ofDirectoriesAbove: folder.file("x"))?.remedy?.command == "chmod go-w \(folder.path)")
     }
 
     /// A mark at the beginning of a name forms a character with the slash before it.
@@ -28,7 +29,7 @@ internal import Testing
         try FileManager.default.createDirectory(atPath: open, withIntermediateDirectories: false)
         #expect(mkdir(inner, 0o700) == 0)
         #expect(chmod(open, 0o777) == 0)
-        #expect(TrustedPath.defect(ofDirectoriesAbove: "\(inner)/file")?.contains("chmod go-w \(open)") == true)
+        #expect(TrustedPath.defect(ofDirectoriesAbove: "\(inner)/file")?.remedy?.command == "chmod go-w \(open)")
     }
 
     @Test func quotesAFolderInTheRemedy() throws {
@@ -37,7 +38,7 @@ internal import Testing
         try FileManager.default.createDirectory(atPath: open, withIntermediateDirectories: false)
         #expect(chmod(open, 0o777) == 0)
         let defect = try #require(TrustedPath.defect(ofDirectoriesAbove: "\(open)/file"))
-        #expect(defect.hasSuffix(#"x'\''; touch pwned; '\'''"#), "\(defect)")
+        #expect(defect.description.hasSuffix(#"x'\''; touch pwned; '\'''"#), "\(defect)")
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can give a link away"))
@@ -50,7 +51,7 @@ internal import Testing
         #expect(TrustedPath.defect(ofDirectoriesAbove: link + "/x") == nil)
         #expect(lchown(link, 65534, 65534) == 0)
         for path in [link, link + "/x"] {
-            #expect(TrustedPath.defect(ofDirectoriesAbove: path)?.contains("belongs to user 65534") == true)
+            #expect(TrustedPath.defect(ofDirectoriesAbove: path)?.description.contains("belongs to user 65534") == true)
         }
     }
 
@@ -62,7 +63,7 @@ internal import Testing
         #expect(FileManager.default.createFile(atPath: open + "/file", contents: nil))
         let link = folder.file("link")
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: open + "/file")
-        #expect(TrustedPath.defect(ofDirectoriesAbove: link)?.contains("chmod go-w \(open)") == true)
+        #expect(TrustedPath.defect(ofDirectoriesAbove: link)?.description.contains("chmod go-w \(open)") == true)
     }
 
     #if os(Linux)
@@ -79,10 +80,10 @@ internal import Testing
             let parent = folder.file("parent")
             try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: false)
             guard try Self.set(Entry.attribute(list), on: parent) else { return }
+            let statement = "an access control list lets \(writer) replace what is in \(parent)"
             #expect(
                 TrustedPath.defect(ofDirectoriesAbove: parent + "/store")
-                    == "an access control list lets \(writer) replace what is in \(parent); run: setfacl -b \(parent)"
-            )
+                    == Problem(statement, .run("setfacl -b \(parent)")))
             // Nobody can replace the entries of others in a sticky folder.
             #expect(chmod(parent, 0o1775) == 0)
             #expect(TrustedPath.defect(ofDirectoriesAbove: parent + "/store") == nil)

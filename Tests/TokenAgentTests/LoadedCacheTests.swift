@@ -42,7 +42,7 @@ internal import TokenStore
         ])
         let written = loaded.repairs().compactMap { if case .put(let record) = $0 { record } else { nil } }
         #expect(Set(written.map(\.key.kind)) == [.account, .refreshToken])
-        #expect(written.allSatisfy { $0.owner == .account("uid.utid") && $0.body.first != UInt8(ascii: "{") })
+        #expect(written.allSatisfy { $0.account == .account("uid.utid") && $0.body.first != UInt8(ascii: "{") })
         let again = Self.load(written)
         #expect(again.cache == loaded.cache)
         #expect(again.repairs().isEmpty)

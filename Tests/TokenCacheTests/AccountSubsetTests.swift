@@ -19,7 +19,8 @@ internal import TokenStore
                 let identifier = try #require(request.account.homeAccountID)
                 var part = CredentialCache()
                 part.clouds = builder.cache.clouds
-                for record in stored where record.owner == .account(identifier.text) || record.owner == .everyone {
+                for record in stored
+                where record.account == .account(identifier.text) || record.account == .everyAccount {
                     guard let group = SharingGroup(record.key.group), let read = CacheRecord(record) else { continue }
                     part.load(read, in: group)
                 }

@@ -87,11 +87,11 @@ internal import TokenStore
     @Test func namesTheAccountOfARecordForTheStore() throws {
         var seed = TestSeed()
         for record in try Self.records(&seed) {
-            let owner = record.stored(in: .standard).owner
+            let account = record.stored(in: .standard).account
             if let identifier = record.header.account?.homeAccountID {
-                #expect(owner == .account(identifier.text))
+                #expect(account == .account(identifier.text))
             } else {
-                #expect(owner == .nobody)
+                #expect(account == .noAccount)
             }
         }
     }

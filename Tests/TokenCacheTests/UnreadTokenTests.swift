@@ -180,7 +180,7 @@ internal import TokenStore
         let other = try #require(tokens.first { $0.key.kind == .refreshToken && $0.account != replaced.account })
         let read = tokens.compactMap { token in
             records[token == replaced ? other.key : token.key].map {
-                StoredRecord(key: token.key, body: $0.body, owner: $0.owner)
+                StoredRecord(key: token.key, body: $0.body, account: $0.account)
             }
         }
         let lost = cache.fill(with: ReadTokens(read), of: tokens, in: .standard)

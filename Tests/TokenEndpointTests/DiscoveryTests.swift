@@ -99,6 +99,26 @@ internal import TokenModel
         }
     }
 
+    /// A document that is missing means that there is no such policy or tenant: the sign-in page would say so to the user only.
+    @Test(
+        arguments: [
+            ("https://t.b2clogin.com/t/b2c_1_p", 404, nil, TokenError.Code.unhandledHTTPResponse),
+            ("https://t.ciamlogin.com/t", 404, nil, .unhandledHTTPResponse),
+            ("https://t.ciamlogin.com/t", 400, "invalid_tenant", .authorityValidation),
+            ("https://entra.example/t", 400, "invalid_tenant", .authorityValidation),
+            ("https://entra.example/t", 400, nil, .unhandledHTTPResponse),
+        ] as [(String, Int, String?, TokenError.Code)])
+    func usesNoConventionForAnUnknownTenant(
+        url: String, status: Int, oauthError: String?, code: TokenError.Code
+    ) throws {
+        let body = oauthError.map { #"{"error":"\#($0)"}"# } ?? "<html>"
+        let response = HTTPResponse(endpoint: "x", status: status, body: Secret(body))
+        let authority = try Authority(url)
+        let error = #expect(throws: TokenError.self) { try Endpoints(response, of: authority, version: .v2) }
+        #expect(error?.code == code)
+        #expect(error?.details.oauthError == oauthError)
+    }
+
     @Test func usesNoConventionForAnOpenIDProvider() async throws {
         try await EndpointFixture.with(path: "/issuer", kind: .openID, { _ in .answer(status: 404, body: "") }) {
             fixture in

@@ -41,6 +41,24 @@ internal import TokenModel
         }
     }
 
+    // Mirrors: MSIDTokenResponseTests testExpiryDate_whenExpiresOnOnly_shouldReturnDate, MSIDAADTokenResponseTests
+    //   testExtendedExpiryDate_whenExtendedExpiresOnAvailable_shouldReturnDate
+    @Test(
+        arguments: [
+            (#""expires_on":"1600","ext_expires_on":5000,"refresh_on":1300"#, 600, 4000, 300),
+            (#""expires_in":60,"expires_on":1600,"ext_expires_in":90,"ext_expires_on":5000"#, 60, 90, nil),
+            (#""expires_in":"soon","expires_on":900,"refresh_on":-9e18"#, 0, nil, 0),
+            (#""expires_on":9e18"#, 3_162_240_000, nil, nil),
+        ] as [(String, Int64, Int64?, Int64?)])
+    func readsTimesWithoutDurations(written: String, expiresIn: Int64, extended: Int64?, refreshIn: Int64?) throws {
+        let body = Secret(String(Answers.minimal.dropLast() + ",\(written)}"))
+        let response = HTTPResponse(endpoint: "the token endpoint", status: 200, body: body)
+        let tokens = try IssuedTokens(response, to: .sample(.common), issuer: nil, now: 1000)
+        #expect(tokens.expiresIn == expiresIn)
+        #expect(tokens.extendedExpiresIn == extended)
+        #expect(tokens.refreshIn == refreshIn)
+    }
+
     @Test(arguments: [#""\ud800""#, "1e999", #"{"a":[{"b":{}}]}"#, "123456789012345678901234567890123456789.5"])
     func ignoresUnknownMembersOfAnyKind(value: String) throws {
         let body = String(Answers.minimal.dropLast() + #","expires_in":60,"unknown":\#(value)}"#)

@@ -42,6 +42,18 @@ internal import TokenModel
         }
     }
 
+    @Test(arguments: [("protection_policy_required", "a@b.example"), ("other", nil)])
+    func namesTheUserOfAProtectionPolicyOnly(subError: String, username: String?) async throws {
+        let body = """
+            {"error":"unauthorized_client","suberror":"\(subError)","adi":"a@b.example","client_info":"\(Answers.clientInfo)"}
+            """
+        try await EndpointFixture.with(EndpointFixture.token(.json(body, status: 400))) { fixture in
+            let error = try await fixture.failure()
+            #expect(error.details.username == username)
+            #expect(error.details.homeAccountID == username.flatMap { _ in HomeAccountID("u1.t1") })
+        }
+    }
+
     @Test(arguments: [200, 401]) func readsAnErrorUnderTheseStatusesToo(status: Int) async throws {
         let reply = ScriptedReply.json(#"{"error":"invalid_grant"}"#, status: status)
         try await EndpointFixture.with(EndpointFixture.token(reply)) { fixture in

@@ -16,7 +16,7 @@ internal import TokenModel
         ])
         try await store.commit([.put(.sample(1, fill: 0x42)), .deleteGroup("other"), .delete(.sample(9))])
         #expect(
-            try store.sorted() == [
+            try await store.sorted() == [
                 StoredRecord(key: RecordKey(group: "a\0b", kind: .account, key: "é\0 key"), body: []),
                 .sample(1, fill: 0x42),
             ])
@@ -31,7 +31,7 @@ internal import TokenModel
         async let first: Void = sender.commitPutsAndDeletes(1...50)
         async let second: Void = sender.commitPutsAndDeletes(51...100)
         _ = try await (first, second)
-        #expect(try store.load().isEmpty)
+        #expect(try await store.load().isEmpty)
         await store.close()
     }
 
@@ -65,14 +65,14 @@ internal import TokenModel
     ) async throws {
         let folder = try StoreFolder()
         let store = try folder.open()
-        _ = try store.load()
+        _ = try await store.load()
         let before = try folder.transactionsInTheLog()
         try await withThrowingTaskGroup { group in
             add(store, &group)
             try await group.waitForAll()
         }
         #expect(try folder.transactionsInTheLog() == before + 1, sourceLocation: sourceLocation)
-        #expect(try store.load().count == count, sourceLocation: sourceLocation)
+        #expect(try await store.load().count == count, sourceLocation: sourceLocation)
         await store.close()
     }
 
@@ -83,7 +83,7 @@ internal import TokenModel
         var options = StoreOptions { 1_900_000_000 }
         options.timer = { time, end in timers.begun.withLock { $0.append((time, end)) } }
         let store = try Store.open(directory: folder.path, options)
-        _ = try store.load()
+        _ = try await store.load()
         let before = try folder.transactionsInTheLog()
         try await withThrowingTaskGroup { group in
             for number in 1...10 {
@@ -96,7 +96,7 @@ internal import TokenModel
             try await group.waitForAll()
         }
         #expect(try folder.transactionsInTheLog() == before + 1)
-        #expect(try store.load().count == 10)
+        #expect(try await store.load().count == 10)
         await store.close()
     }
 
@@ -105,14 +105,14 @@ internal import TokenModel
     func writesTheCommitsThatGatherBeforeItIsClosedOrLocked(isLocked: Bool) async throws {
         let folder = try StoreFolder()
         let store = try folder.open()
-        _ = try store.load()
+        _ = try await store.load()
         try await withThrowingTaskGroup { group in
             group.addImmediateTask { try await store.commit([.put(.sample(1))], gatheringFor: .seconds(3600)) }
             if isLocked { try await store.lock() } else { await store.close() }
             try await group.waitForAll()
         }
         await store.close()
-        #expect(try folder.open().load() == [.sample(1)])
+        #expect(try await folder.open().load() == [.sample(1)])
     }
 
     @Test func writesAllChangesOfACallOrNone() async throws {
@@ -123,7 +123,7 @@ internal import TokenModel
         await #expect(throws: TokenError.self) {
             try await store.commit([.delete(.sample(1)), .put(.sample(2)), .put(.sample(3, size: 200_000))])
         }
-        #expect(try store.load() == [.sample(1)])
+        #expect(try await store.load() == [.sample(1)])
         await store.close()
     }
 
@@ -141,7 +141,7 @@ internal import TokenModel
             return await group.reduce(into: 0) { kept, made in kept += made ? 1 : 0 }
         }
         #expect(kept == 19)
-        #expect(try store.load().count == 19)
+        #expect(try await store.load().count == 19)
         await store.close()
     }
 
@@ -152,14 +152,14 @@ internal import TokenModel
         await store.close()
         let error = await #expect(throws: TokenError.self) { try await store.commit([.put(.sample(1))]) }
         #expect(error?.code == .storeUnavailable)
-        #expect(throws: TokenError.self) { try store.load() }
+        await #expect(throws: TokenError.self) { try await store.load() }
     }
 
     @Test func loadsTenThousandRecords() async throws {
         let folder = try StoreFolder()
         let store = try folder.open()
         try await store.commit((0..<10_000).map { .put(.sample($0, size: 1_000)) })
-        let loaded = try store.load()
+        let loaded = try await store.load()
         #expect(loaded.count == 10_000)
         #expect(Set(loaded.map(\.key)).count == 10_000)
         await store.close()

@@ -48,7 +48,7 @@ struct DamageSample: Sendable {
             [.put(.sample(3, size: 400, fill: 0x42)), .put(.sample(5, size: 4_500))], [.delete(.sample(4))],
         ] as [[StoreChange]] {
             try await second.commit(changes)
-            stages.append(Dictionary(uniqueKeysWithValues: try second.load().map { ($0.key, $0) }))
+            stages.append(Dictionary(uniqueKeysWithValues: try await second.load().map { ($0.key, $0) }))
         }
         let crashed = try folder.copyWithoutClosing()
         await second.close()

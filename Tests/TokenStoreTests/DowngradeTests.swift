@@ -26,7 +26,7 @@ internal import TokenStore
     @Test func refusesAnUnsealedStoreAfterOneThatWasSealedWithAPassphrase() async throws {
         let folder = try await StoreFolder.withOneRecord()
         let sealed = try folder.open()
-        _ = try sealed.load()
+        _ = try await sealed.load()
         try await sealed.changeKeySource(to: .passphrase, passphrase: Secret("correct horse"))
         await sealed.close()
         #expect(!folder.names.contains("cache.key"))
@@ -38,7 +38,7 @@ internal import TokenStore
     private func expectRefusal(in folder: StoreFolder, keys: KeySettings) async throws {
         let planted = try Data(contentsOf: URL(filePath: folder.file))
         let store = try folder.open(keys: keys)
-        #expect(try store.load() == [])
+        #expect(try await store.load() == [])
         #expect(store.report.notices.first?.contains("not sealed") == true)
         let quarantined = try #require(store.report.quarantined.first)
         #expect(try Data(contentsOf: URL(filePath: "\(folder.path)/\(quarantined)")) == planted)
@@ -60,13 +60,13 @@ internal import TokenStore
         try folder.makeDirectory()
         let plain = try plant("store-1", in: folder)
         let store = try folder.open(keys: KeySettings(acceptsUnsealed: true))
-        _ = try store.load()
+        _ = try await store.load()
         await store.close()
         let key = try Data(contentsOf: URL(filePath: folder.path + "/cache.key"))
         try plain.write(to: URL(filePath: folder.file))
         try (key + Data("sso-agent-unsettled\n".utf8)).write(to: URL(filePath: folder.path + "/cache.key"))
         let again = try folder.open(keys: KeySettings(acceptsUnsealed: true))
-        #expect(try again.load().count == 14)
+        #expect(try await again.load().count == 14)
         #expect(again.report.quarantined == [])
         await again.close()
         #expect(try Data(contentsOf: URL(filePath: folder.path + "/cache.key")) == key)
@@ -76,12 +76,12 @@ internal import TokenStore
         let folder = try await StoreFolder.withOneRecord()
         try FileManager.default.removeItem(atPath: folder.file)
         let store = try folder.open()
-        #expect(try store.load() == [])
+        #expect(try await store.load() == [])
         #expect(store.report.notices.first?.contains("is missing") == true)
         #expect(store.report.isNew)
         await store.close()
         let again = try folder.open()
-        _ = try again.load()
+        _ = try await again.load()
         #expect(again.report.notices == [] && !again.report.isNew)
         await again.close()
     }
@@ -89,7 +89,7 @@ internal import TokenStore
     @Test func saysThatAStoreIsNew() async throws {
         let folder = try StoreFolder()
         let store = try folder.open()
-        _ = try store.load()
+        _ = try await store.load()
         #expect(store.report.isNew && store.report.notices == [])
         await store.close()
     }
@@ -99,12 +99,12 @@ internal import TokenStore
     @Test func refusesAStoreWhoseKeyHasAnotherSource() async throws {
         let folder = try await StoreFolder.withOneRecord()
         let store = try folder.open(keys: KeySettings(required: .passphrase))
-        let refused = #expect(throws: TokenError.self) { try store.load() }
+        let refused = await #expect(throws: TokenError.self) { try await store.load() }
         #expect(refused?.code == .storeUnavailable && refused?.message.contains("requires") == true)
         #expect(store.report.quarantined == [])
         await store.close()
         let allowed = try folder.open()
-        #expect(try allowed.load().count == 1)
+        #expect(try await allowed.load().count == 1)
         await allowed.close()
     }
 
@@ -120,24 +120,24 @@ internal import TokenStore
         let folder = isEmptied ? try await StoreFolder.withOneRecord() : try StoreFolder()
         if isEmptied { try Data().write(to: URL(filePath: folder.file)) }
         let store = try folder.open(keys: KeySettings(required: .passphrase))
-        let refused = #expect(throws: TokenError.self) { try store.load() }
+        let refused = await #expect(throws: TokenError.self) { try await store.load() }
         #expect(refused?.message.contains("ssoctl key set passphrase") == true)
         #expect(!folder.names.contains { $0.contains("quarantine") })
         #expect(store.report.keySource == .passphrase)
         try await store.changeKeySource(to: .passphrase, passphrase: Secret("correct horse"))
-        #expect(try store.load() == [])
+        #expect(try await store.load() == [])
         #expect(store.report.quarantined.count == (isEmptied ? 1 : 0))
         try await store.commit([.put(.sample(1))])
         await store.close()
         let again = try folder.open(keys: KeySettings(passphrase: Secret("correct horse"), required: .passphrase))
-        #expect(try again.load().count == 1)
+        #expect(try await again.load().count == 1)
         await again.close()
     }
 
     @Test func keepsTheSourceThatIsRequired() async throws {
         let folder = try await StoreFolder.withOneRecord()
         let store = try folder.open(keys: KeySettings(required: .file))
-        _ = try store.load()
+        _ = try await store.load()
         let refused = await #expect(throws: TokenError.self) {
             try await store.changeKeySource(to: .passphrase, passphrase: Secret("correct horse"))
         }

@@ -15,7 +15,7 @@ internal import TokenStore
         await store.close()
 
         let again = try folder.open()
-        #expect(try again.sorted() == records)
+        #expect(try await again.sorted() == records)
         await again.close()
     }
 
@@ -26,7 +26,7 @@ internal import TokenStore
         let crashed = try folder.copyWithoutClosing()
 
         let copy = try crashed.open()
-        #expect(try copy.load().count == 20)
+        #expect(try await copy.load().count == 20)
         await copy.close()
         await store.close()
     }
@@ -40,7 +40,7 @@ internal import TokenStore
             kill(getpid(), SIGKILL)
         }
         let store = try folder.open()
-        #expect(try store.load() == [.sample(2)])
+        #expect(try await store.load() == [.sample(2)])
         await store.close()
     }
 

@@ -31,10 +31,10 @@ internal import TokenModel
     @Test func leavesOutTheAccountOfAnotherGroup() async throws {
         let folder = try StoreFolder()
         let store = try folder.open()
-        try await store.commit((0..<40).map { .put(.sample($0, group: "other-\($0)", owner: .account("alice"))) })
+        try await store.commit((0..<40).map { .put(.sample($0, group: "other-\($0)", account: .account("alice"))) })
         await store.close()
         let early = try #require(try await Self.early(folder, ["alice"], in: "other-1")[0])
-        #expect(early.contains(.sample(1, group: "other-1", owner: .account("alice"))))
+        #expect(early.contains(.sample(1, group: "other-1", account: .account("alice"))))
         #expect(early.count < 40)
     }
 
@@ -62,7 +62,7 @@ internal import TokenModel
     @Test func hasNoAnswerFromADatabaseWhoseLogHidesCommits() async throws {
         let folder = try await Self.folder(accounts: 2)
         let store = try folder.open()
-        _ = try store.load()
+        _ = try await store.load()
         for number in 0..<4 { try await store.commit([.delete(.sample(number, kind: .account))]) }
         for number in 0..<4 { try await store.commit([.put(.sample(number))]) }
         let crashed = try folder.copyWithoutClosing()
@@ -76,7 +76,7 @@ internal import TokenModel
     @Test func hasNoAnswerFromADamagedRecord() async throws {
         let folder = try StoreFolder()
         let store = try folder.open()
-        let record = StoredRecord.sample(1, size: 300, owner: .account("alice"))
+        let record = StoredRecord.sample(1, size: 300, account: .account("alice"))
         try await store.commit([.put(record)])
         await store.close()
         var bytes = try Data(contentsOf: URL(filePath: folder.file))
@@ -109,7 +109,7 @@ internal import TokenModel
         let folder = try await Self.folder(accounts: 30)
         let before = try Self.tags(in: folder)
         let store = try folder.open()
-        _ = try store.load()
+        _ = try await store.load()
         try await store.changeKeySource(to: .file, passphrase: nil)
         await store.close()
         let after = try Self.tags(in: folder)
@@ -121,9 +121,9 @@ internal import TokenModel
     @Test func findsNobodysRecordsForNobody() async throws {
         let folder = try StoreFolder()
         let store = try folder.open()
-        try await store.commit([.put(.sample(1, owner: .nobody)), .put(.sample(2, owner: .everyone))])
+        try await store.commit([.put(.sample(1, account: .noAccount)), .put(.sample(2, account: .everyAccount))])
         await store.close()
-        #expect(try await Self.early(folder, ["alice"]) == [[.sample(2, owner: .everyone)]])
+        #expect(try await Self.early(folder, ["alice"]) == [[.sample(2, account: .everyAccount)]])
     }
 
     /// A folder with two records of each account, and one that every account needs.
@@ -134,11 +134,11 @@ internal import TokenModel
             (0..<2).map { number in
                 StoredRecord(
                     key: RecordKey(group: "group", kind: .account, key: "account-\(account)/\(number)"),
-                    body: [1, 2, 3], owner: .account("account-\(account)"))
+                    body: [1, 2, 3], account: .account("account-\(account)"))
             }
         }
         records.append(
-            StoredRecord(key: RecordKey(group: "", kind: .cloud, key: "cloud"), body: [4], owner: .everyone))
+            StoredRecord(key: RecordKey(group: "", kind: .cloud, key: "cloud"), body: [4], account: .everyAccount))
         try await store.commit(records.map(StoreChange.put))
         await store.close()
         return folder
@@ -170,12 +170,12 @@ internal import TokenModel
 
     private static func keys(_ records: [StoredRecord]) -> Set<String> { Set(records.map(\.key.key)) }
 
-    private static func tags(in folder: StoreFolder) throws -> [OwnerTag] {
+    private static func tags(in folder: StoreFolder) throws -> [AccountTag] {
         let copy = try folder.copyWithoutClosing()
         let engine = try StoreEngine(copy.path, StoreOptions { 0 })
         let _: [StoredRecord] = try engine.load()
-        var tags: [OwnerTag] = []
-        try engine.database?.forEachBatch(of: 16) { tags += $0.compactMap { $0?.owner } }
+        var tags: [AccountTag] = []
+        try engine.database?.forEachBatch(of: 16) { tags += $0.compactMap { $0?.tag } }
         withExtendedLifetime(copy) {}
         return tags
     }

@@ -33,15 +33,15 @@ internal import TokenModel
             disk.fail(failure, after: after)
             let store = try crashed.open(vfs: disk.name)
             // The store is read without SQLite, or refused; it is never taken for empty.
-            if let found = try? store.load() { #expect(found.count == 5, "\(failure) after \(after)") }
+            if let found = try? await store.load() { #expect(found.count == 5, "\(failure) after \(after)") }
             let failed = disk.failed > 0
             disk.recover()
-            #expect(try store.load().count == 5)
+            #expect(try await store.load().count == 5)
             try await store.commit([.put(.sample(6))])
             #expect(store.report.quarantined.isEmpty && store.report.writeError == nil)
             await store.close()
             let again = try crashed.open()
-            #expect(try again.load().count == 6)
+            #expect(try await again.load().count == 6)
             #expect(again.report.notices.isEmpty)
             await again.close()
             guard failed else { break }
@@ -84,7 +84,7 @@ internal import TokenModel
         await first.close()
         disk.fail(.full)
         let store = try folder.open(vfs: disk.name)
-        #expect(try store.load().count == 2)
+        #expect(try await store.load().count == 2)
         for _ in 0..<3 {
             let error = await #expect(throws: TokenError.self) { try await store.commit([.put(.sample(3))]) }
             #expect(error?.code == .storeUnavailable)
@@ -95,7 +95,7 @@ internal import TokenModel
         #expect(store.report.writeError == nil)
         await store.close()
         let again = try folder.open()
-        #expect(try again.load().count == 3)
+        #expect(try await again.load().count == 3)
         await again.close()
     }
 
@@ -113,14 +113,14 @@ internal import TokenModel
         }
         try mount.remount("ro")
         let store = try folder.open()
-        #expect(try store.load().count == 3)
+        #expect(try await store.load().count == 3)
         let error = await #expect(throws: TokenError.self) { try await store.commit([.put(.sample(4))]) }
         #expect(error?.code == .storeUnavailable)
         try mount.remount("rw")
         try await store.commit([.put(.sample(4))])
         await store.close()
         let again = try folder.open()
-        #expect(try again.load().count == 4)
+        #expect(try await again.load().count == 4)
         #expect(again.report.notices.isEmpty)
         await again.close()
     }
@@ -151,11 +151,11 @@ private struct Run {
         let last = StoredRecord.sample(99)
         try await store.commit([.put(last)])
         promised[last.key] = last
-        #expect(Dictionary(uniqueKeysWithValues: try store.load().map { ($0.key, $0) }) == promised)
+        #expect(Dictionary(uniqueKeysWithValues: try await store.load().map { ($0.key, $0) }) == promised)
         let crashed = try folder.copyWithoutClosing()
         await store.close()
         let again = try crashed.open()
-        #expect(Dictionary(uniqueKeysWithValues: try again.load().map { ($0.key, $0) }) == promised)
+        #expect(Dictionary(uniqueKeysWithValues: try await again.load().map { ($0.key, $0) }) == promised)
         #expect(again.report.notices.isEmpty, "\(again.report.notices)")
         await again.close()
         return failed
@@ -163,7 +163,7 @@ private struct Run {
 
     func check(_ comment: String) async throws {
         let store = try folder.open()
-        let found = Dictionary(uniqueKeysWithValues: try store.load().map { ($0.key, $0) })
+        let found = Dictionary(uniqueKeysWithValues: try await store.load().map { ($0.key, $0) })
         #expect(found == promised, "\(comment)")
         #expect(store.report.notices.isEmpty && store.report.quarantined.isEmpty, "\(comment): \(store.report.notices)")
         await store.close()

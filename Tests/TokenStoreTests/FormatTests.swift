@@ -47,7 +47,7 @@ internal import TokenStore
         let pages = try Data(contentsOf: URL(filePath: folder.file)).count / 4096
         let damaged = try overwrite(folder, at: (pages / 2) * 4096, with: Array(repeating: 0xff, count: 4096))
         let again = try folder.open()
-        let saved = try again.load()
+        let saved = try await again.load()
         #expect((450..<500).contains(saved.count))
         #expect(again.report.notices.count == 1)
         let quarantined = try #require(again.report.quarantined.first)
@@ -55,7 +55,7 @@ internal import TokenStore
         try await again.commit([.put(.sample(1000))])
         await again.close()
         let third = try folder.open()
-        #expect(try third.load().count == saved.count + 1)
+        #expect(try await third.load().count == saved.count + 1)
         #expect(third.report.notices.isEmpty)
         #expect(third.report.quarantined == [quarantined])
         await third.close()
@@ -66,7 +66,7 @@ internal import TokenStore
         servingRecords count: Int = 0
     ) async throws {
         let store = try folder.open()
-        #expect(try store.load().count == count)
+        #expect(try await store.load().count == count)
         for text in texts { #expect(store.report.notices.first?.contains(text) == true) }
         #expect(store.report.quarantined == ["cache.sqlite.quarantine-20300317T174640Z"])
         let kept = try Data(contentsOf: URL(filePath: folder.path + "/" + (store.report.quarantined.first ?? "?")))
@@ -74,7 +74,7 @@ internal import TokenStore
         try await store.commit([.put(.sample(7))])
         await store.close()
         let again = try folder.open()
-        #expect(try again.load().count == count + 1)
+        #expect(try await again.load().count == count + 1)
         await again.close()
     }
 

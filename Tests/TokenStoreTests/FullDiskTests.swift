@@ -22,7 +22,7 @@ internal import TokenModel
         try await store.commit([.put(.sample(2, size: 200_000))])
         await store.close()
         let again = try folder.open()
-        #expect(try again.sorted().map(\.key) == [.sample(1), .sample(2), .sample(3)])
+        #expect(try await again.sorted().map(\.key) == [.sample(1), .sample(2), .sample(3)])
         await again.close()
     }
 
@@ -40,11 +40,11 @@ internal import TokenModel
             #expect(error?.code == .storeUnavailable)
             limitFileSize(to: nil)
             try await store.commit([.put(.sample(3))])
-            #expect(try store.load().map(\.key) == [.sample(1), .sample(3)])
+            #expect(try await store.load().map(\.key) == [.sample(1), .sample(3)])
             await store.close()
         }
         let again = try folder.open()
-        #expect(try again.load().map(\.key) == [.sample(1), .sample(3)])
+        #expect(try await again.load().map(\.key) == [.sample(1), .sample(3)])
         await again.close()
     }
 }

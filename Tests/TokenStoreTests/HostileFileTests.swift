@@ -65,7 +65,7 @@ internal import TokenModel
             "INSERT INTO sealed VALUES (1000000, zeroblob(\(2 * Envelope.limit + 1))); PRAGMA wal_checkpoint(TRUNCATE);",
             at: folder.file)
         let store = try folder.open()
-        #expect(try store.load() == [.sample(1)])
+        #expect(try await store.load() == [.sample(1)])
         #expect(store.report.quarantined.count == 1)
         await store.close()
     }
@@ -90,7 +90,7 @@ internal import TokenModel
             PlainDatabase.header(version: 1) + table + "INSERT INTO record VALUES \(rows.joined(separator: ","))",
             at: folder.file)
         let store = try folder.open(keys: KeySettings(acceptsUnsealed: true))
-        #expect(try store.load().map(\.key.key) == ["good"])
+        #expect(try await store.load().map(\.key.key) == ["good"])
         #expect(store.report.quarantined.count == 1)
         await store.close()
     }
@@ -152,7 +152,7 @@ internal import TokenModel
             var limit = rlimit(rlim_cur: 1 << 30, rlim_max: 1 << 30)
             guard setrlimit(__rlimit_resource_t(RLIMIT_DATA.rawValue), &limit) == 0 else { exit(3) }
             let store = try StoreFolder.open(path)
-            guard try store.load().isEmpty else { exit(4) }
+            guard try await store.load().isEmpty else { exit(4) }
             await store.close()
         }
         #expect(folder.names.contains { $0.contains("quarantine") })
@@ -186,7 +186,7 @@ internal import TokenModel
         #expect(FileManager.default.createFile(atPath: folder.file + "-wal", contents: nil))
         #expect(truncate(folder.file + "-wal", 1 << 40) == 0)
         let store = try folder.open()
-        #expect(try store.load() == [.sample(1)])
+        #expect(try await store.load() == [.sample(1)])
         #expect(store.report.quarantined.count == 1)
         await store.close()
     }
@@ -197,7 +197,7 @@ internal import TokenModel
         let journal = Data([0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7] + [UInt8](repeating: 0, count: 5000))
         try journal.write(to: URL(filePath: folder.file + "-journal"))
         let again = try folder.open()
-        #expect(try again.load() == [.sample(1)])
+        #expect(try await again.load() == [.sample(1)])
         #expect(!folder.names.contains("cache.sqlite-journal"))
         #expect(again.quarantined == ["cache.sqlite-journal.quarantine-20300317T174640Z"])
         await again.close()
@@ -205,13 +205,13 @@ internal import TokenModel
 
     private func expectFreshStart(_ folder: StoreFolder, keys: KeySettings = KeySettings()) async throws {
         let store = try folder.open(keys: keys)
-        #expect(try store.load().isEmpty)
+        #expect(try await store.load().isEmpty)
         #expect(store.report.notices.count == 1)
         #expect(store.report.quarantined.count == 1)
         try await store.commit([.put(.sample(7))])
         await store.close()
         let again = try folder.open()
-        #expect(try again.load() == [.sample(7)])
+        #expect(try await again.load() == [.sample(7)])
         await again.close()
     }
 }

@@ -14,7 +14,7 @@ internal import TokenModel
         let folder = try await folderWithRecords(1...3)
         let stolen = try folder.copyWithoutClosing()
         let store = try folder.open()
-        _ = try store.load()
+        _ = try await store.load()
         try await store.changeKeySource(to: source, passphrase: Secret("correct horse"))
         try await store.commit([.put(.sample(4))])
         if source != .file {
@@ -46,13 +46,13 @@ internal import TokenModel
         let old = StoreImage(database: Array(before), log: WriteAheadLog([]), all: true).envelopes()
         #expect(old.count >= 50)
         let store = try folder.open()
-        _ = try store.load()
+        _ = try await store.load()
         try await store.changeKeySource(to: .file, passphrase: nil)
         for name in folder.names {
             let bytes = try Data(contentsOf: URL(filePath: folder.path + "/" + name))
             for envelope in old { #expect(bytes.range(of: Data(envelope.bytes.suffix(24))) == nil, "\(name)") }
         }
-        #expect(try store.load().count == 50)
+        #expect(try await store.load().count == 50)
         await store.close()
         #expect(try await records(of: folder).count == 50)
     }
@@ -61,7 +61,7 @@ internal import TokenModel
     @Test func keepsRecordsOfUnknownKinds() async throws {
         let folder = try await folderWithRecords(1...2)
         let store = try folder.open()
-        _ = try store.load()
+        _ = try await store.load()
         try await store.onQueue { engine throws(TokenError) in
             let keys = try engine.derivedKeys()
             var content: [UInt8] = []
@@ -71,7 +71,7 @@ internal import TokenModel
             content.append(counted: "alice".utf8)
             let id = RecordID(group: "group".utf8, kind: 99, key: "key".utf8, keys)
             let record = try SealedRecord(
-                content: content, id: id, sequence: 3, owner: OwnerTag("alice", in: "group", keys), keys)
+                content: content, id: id, sequence: 3, tag: AccountTag("alice", in: "group", keys), keys)
             engine.ledger.add(record, in: "group", SetDigest(id, 3, keys), keys)
             let database = try engine.writableDatabase(keys)
             try database.transaction { () throws(TokenError) in
@@ -83,7 +83,7 @@ internal import TokenModel
         #expect(try await store.onQueue { engine throws(TokenError) in engine.ledger.state.count } == 3)
         await store.close()
         let again = try folder.open()
-        #expect(try again.load().count == 2)
+        #expect(try await again.load().count == 2)
         #expect(again.report.notices == [])
         #expect(try await again.onQueue { engine throws(TokenError) in engine.ledger.state.count } == 3)
         await again.close()
@@ -94,7 +94,7 @@ internal import TokenModel
         for after in 0... {
             let (folder, disk) = (try await folderWithRecords(1...3), try FaultyDisk())
             let store = try folder.open(vfs: disk.name)
-            _ = try store.load()
+            _ = try await store.load()
             disk.fail(failure, after: after, count: 1)
             _ = try? await store.changeKeySource(to: .file, passphrase: nil)
             let failed = disk.failed > 0
@@ -117,7 +117,7 @@ internal import TokenModel
         for after in 0... {
             let (folder, disk) = (try await folderWithRecords(1...3), try FaultyDisk())
             let store = try folder.open(vfs: disk.name)
-            _ = try store.load()
+            _ = try await store.load()
             disk.fail(failure, after: after)
             _ = try? await store.changeKeySource(to: .file, passphrase: nil)
             let failed = disk.failed > 0
@@ -142,7 +142,7 @@ internal import TokenModel
         let folder = try await folderWithRecords(1...3)
         let old = try Data(contentsOf: URL(filePath: folder.path + "/cache.key"))
         let store = try folder.open()
-        _ = try store.load()
+        _ = try await store.load()
         try await store.changeKeySource(to: .file, passphrase: nil)
         await store.close()
         let new = try Data(contentsOf: URL(filePath: folder.path + "/cache.key"))
@@ -156,7 +156,7 @@ internal import TokenModel
     @Test func changesTheKeyOfALargeStore() async throws {
         let folder = try await folderWithRecords(1...3000)
         let store = try folder.open()
-        _ = try store.load()
+        _ = try await store.load()
         try await store.commit([.delete(.sample(7)), .put(.sample(8, fill: 0x42))])
         try await store.changeKeySource(to: .file, passphrase: nil)
         try await store.commit([.put(.sample(9, fill: 0x43)), .delete(.sample(10))])
@@ -176,7 +176,7 @@ internal import TokenModel
 
     private func records(of folder: StoreFolder) async throws -> [StoredRecord] {
         let store = try folder.open()
-        let records = try store.load()
+        let records = try await store.load()
         await store.close()
         return records
     }

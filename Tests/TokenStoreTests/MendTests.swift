@@ -46,7 +46,7 @@ internal import TokenModel
         try await first.commit((1...4).map { .put(.sample($0)) })
         await first.close()
         let store = try folder.open(vfs: disk.name)
-        _ = try store.load()
+        _ = try await store.load()
         try await store.commit([.put(.sample(2, fill: 0x42))])
         try await store.commit([.delete(.sample(3))])
         return store
@@ -54,10 +54,10 @@ internal import TokenModel
 
     private static func check(_ store: Store, _ folder: StoreFolder, _ expected: [StoredRecord]) async throws {
         #expect(store.report.notices.count == 1 && store.report.quarantined.count == 1)
-        #expect(try store.sorted() == expected)
+        #expect(try await store.sorted() == expected)
         await store.close()
         let again = try folder.open()
-        #expect(try again.sorted() == expected)
+        #expect(try await again.sorted() == expected)
         #expect(again.report.notices.isEmpty)
         await again.close()
     }

@@ -13,7 +13,7 @@ internal import TokenModel
         let folder = try StoreFolder(fixture: name)
         for isSealed in [false, true] {
             let store = try folder.open(keys: isSealed ? KeySettings() : Self.accepting)
-            let records = try store.load()
+            let records = try await store.load()
             #expect(records.count == 14)
             let names = records.filter { $0.key.kind == .account }.map { String(decoding: $0.body, as: UTF8.self) }
             #expect(names.contains { $0.contains("alice@contoso.com") })
@@ -44,7 +44,7 @@ internal import TokenModel
             damaged[place] ^= 1 << UInt8.random(in: 0..<8, using: &seed)
             try damaged.write(to: URL(filePath: folder.file + "-wal"))
             let store = try folder.open(keys: Self.accepting)
-            let found = try store.load()
+            let found = try await store.load()
             let report = store.report
             await store.close()
             #expect(found.allSatisfy { record in stages.contains { $0.contains(record) } }, "byte \(place); \(seed)")
@@ -62,16 +62,16 @@ internal import TokenModel
             let (folder, disk) = (try StoreFolder(fixture: name), try FaultyDisk())
             disk.fail(failure, after: after)
             let store = try folder.open(vfs: disk.name, keys: Self.accepting)
-            if let found = try? store.load() { #expect(found.count == 14, "\(failure) after \(after)") }
+            if let found = try? await store.load() { #expect(found.count == 14, "\(failure) after \(after)") }
             let failed = disk.failed > 0
             disk.recover()
-            #expect(try store.load().count == 14, "\(failure) after \(after)")
+            #expect(try await store.load().count == 14, "\(failure) after \(after)")
             try await store.commit([.put(.sample(1))])
             #expect(store.report.writeError == nil)
             #expect(try readableFiles(folder) == [], "\(failure) after \(after)")
             await store.close()
             let again = try folder.open()
-            #expect(try again.load().count == 15, "\(failure) after \(after)")
+            #expect(try await again.load().count == 15, "\(failure) after \(after)")
             #expect(again.report.notices.isEmpty)
             await again.close()
             guard failed else { break }
@@ -82,7 +82,7 @@ internal import TokenModel
 
     private func contents(of folder: StoreFolder) async throws -> [StoredRecord] {
         let store = try folder.open(keys: Self.accepting)
-        let records = try store.load()
+        let records = try await store.load()
         await store.close()
         return records
     }

@@ -31,14 +31,14 @@ internal import TokenStore
         let plain = folder.root + name.split(separator: "/").map { "/" + $0 }.joined()
         #expect(try TemporaryFolder.mode(of: plain) == 0o700)
         let again = try StoreFolder.open(plain)
-        #expect(try again.load() == [.sample(1)])
+        #expect(try await again.load() == [.sample(1)])
         await again.close()
     }
 
     @Test func restoresTheModeOfAFile() async throws {
         let folder = try StoreFolder()
         let store = try folder.open()
-        _ = try store.load()
+        _ = try await store.load()
         await store.close()
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: folder.file)
         let again = try folder.open()
@@ -60,7 +60,7 @@ internal import TokenStore
         let folder = try StoreFolder()
         try folder.makeDirectory(mode: 0o755)
         let store = try folder.open()
-        _ = try store.load()
+        _ = try await store.load()
         #expect(folder.mode(of: "cache.sqlite") == 0o600)
         await store.close()
     }

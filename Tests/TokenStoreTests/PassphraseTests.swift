@@ -37,12 +37,12 @@ internal import TokenModel
         let stolen = try folder.copyWithoutClosing()
 
         let again = try folder.open(keys: KeySettings(passphrase: Secret("correct horse")))
-        #expect(try again.load() == [.sample(1)])
+        #expect(try await again.load() == [.sample(1)])
         #expect(try await scrypt(of: again)?.isOutdated == false)
         try await again.commit([.put(.sample(2))])
         await again.close()
         let third = try folder.open(keys: KeySettings(passphrase: Secret("correct horse")))
-        #expect(try third.load().count == 2)
+        #expect(try await third.load().count == 2)
         await third.close()
         // The weakly wrapped key of the old copy opens nothing of the new one.
         try SQLiteConnection(path: folder.file).execute(
@@ -51,7 +51,7 @@ internal import TokenModel
             INSERT OR REPLACE INTO state SELECT * FROM old.state WHERE slot = 2
             """)
         let forged = try folder.open(keys: KeySettings(passphrase: Secret("correct horse")))
-        #expect(try forged.load() == [])
+        #expect(try await forged.load() == [])
         await forged.close()
     }
 

@@ -98,7 +98,7 @@ internal import TokenModel
             for number in 0..<10 { try await first.commit([.put(.sample(number))]) }
             await first.close()
             let store = try folder.open(vfs: disk.name)
-            _ = try store.load()
+            _ = try await store.load()
             try store.forgetPages()
             disk.findDamageInReads(after: after)
             do throws(TokenError) {
@@ -119,7 +119,7 @@ internal import TokenModel
     @available(macOS 26, *)
     @Test func readsWhatGatheringCommitsWrite() async throws {
         let store = try folder.open()
-        _ = try store.load()
+        _ = try await store.load()
         try await withThrowingTaskGroup { group in
             group.addImmediateTask { try await store.commit([.put(.sample(1))], gatheringFor: .seconds(3600)) }
             #expect(try await store.records(with: [.sample(1)]) == [.sample(1)])
@@ -130,7 +130,7 @@ internal import TokenModel
 
     private func store() async throws -> Store {
         let store = try folder.open()
-        _ = try store.load()
+        _ = try await store.load()
         for number in 0..<10 { try await store.commit([.put(.sample(number))]) }
         return store
     }
@@ -139,7 +139,7 @@ internal import TokenModel
     private func reopened(vfs: String? = nil) async throws -> Store {
         await (try await store()).close()
         let store = try folder.open(vfs: vfs)
-        _ = try store.load()
+        _ = try await store.load()
         try store.forgetPages()
         return store
     }
@@ -148,7 +148,7 @@ internal import TokenModel
     private func count() async throws -> Int {
         let store = try folder.open()
         defer { withExtendedLifetime(folder) {} }
-        let count = try store.load().count
+        let count = try await store.load().count
         #expect(store.report.notices.isEmpty)
         await store.close()
         return count

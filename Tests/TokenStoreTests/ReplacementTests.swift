@@ -15,10 +15,10 @@ internal import TokenStore
             let damaged = try Data(contentsOf: URL(filePath: folder.file))
             disk.fail(failure, after: after)
             let store = try folder.open(vfs: disk.name)
-            if let found = try? store.load() { #expect(found.count == 6, "\(failure) after \(after)") }
+            if let found = try? await store.load() { #expect(found.count == 6, "\(failure) after \(after)") }
             let failed = disk.failed > 0
             disk.recover()
-            #expect(try store.load().count == 6, "\(failure) after \(after)")
+            #expect(try await store.load().count == 6, "\(failure) after \(after)")
             try await store.commit([.put(.sample(7))])
             let name = try #require(store.report.quarantined.first, "\(failure) after \(after)")
             #expect(store.report.quarantined.count == 1, "\(failure) after \(after)")
@@ -26,7 +26,7 @@ internal import TokenStore
             #expect(!store.report.notices.isEmpty)
             await store.close()
             let again = try folder.open()
-            #expect(try again.load().count == 7, "\(failure) after \(after)")
+            #expect(try await again.load().count == 7, "\(failure) after \(after)")
             #expect(again.report.notices.isEmpty)
             await again.close()
             guard failed else { break }
@@ -36,7 +36,7 @@ internal import TokenStore
     @Test func finishesAnInterruptedReplacement() async throws {
         let folder = try await halfReplaced()
         let store = try folder.open()
-        #expect(try store.load().count == 6)
+        #expect(try await store.load().count == 6)
         #expect(folder.names.contains { $0.hasSuffix("-wal") && $0.contains("quarantine") })
         await store.close()
     }
@@ -57,7 +57,7 @@ internal import TokenStore
         let bytes = content(try Data(contentsOf: URL(filePath: folder.file)))
         try bytes.write(to: URL(filePath: folder.file + ".new"))
         let again = try folder.open()
-        #expect(try again.load().count == 6, "\(name)")
+        #expect(try await again.load().count == 6, "\(name)")
         try await again.commit([.put(.sample(7))])
         let kept = try #require(again.report.quarantined.first, "\(name)")
         #expect(again.report.quarantined.count == 1 && kept.hasPrefix("cache.sqlite.new"), "\(name)")
@@ -76,14 +76,14 @@ internal import TokenStore
         }
         try mount.remount("ro")
         let store = try folder.open()
-        #expect(try store.load().count == 6)
+        #expect(try await store.load().count == 6)
         let error = await #expect(throws: TokenError.self) { try await store.commit([.put(.sample(7))]) }
         #expect(error?.code == .storeUnavailable)
         try mount.remount("rw")
         try await store.commit([.put(.sample(7))])
         await store.close()
         let again = try folder.open()
-        #expect(try again.load().count == 7)
+        #expect(try await again.load().count == 7)
         #expect(again.report.notices.isEmpty)
         await again.close()
     }
@@ -93,7 +93,7 @@ internal import TokenStore
         let log = try #require(folder.names.first { $0.contains("quarantine") })
         try Data("what was damaged".utf8).write(to: URL(filePath: folder.file))
         let store = try folder.open()
-        #expect(try store.load().count == 6)
+        #expect(try await store.load().count == 6)
         #expect(store.report.quarantined == [String(log.dropLast(4))])
         await store.close()
     }
@@ -109,7 +109,7 @@ internal import TokenStore
             try await first.commit((1...3).map { .put(.sample($0)) })
             await first.close()
             let store = try folder.open(vfs: disk.name, keys: keys)
-            _ = try store.load()
+            _ = try await store.load()
             disk.fail(failure, after: after, count: 1)
             let changed: ()? = try? await store.changeKeySource(to: .credential, passphrase: nil)
             let failed = disk.failed > 0
@@ -120,7 +120,7 @@ internal import TokenStore
             await store.close()
             for folder in [folder, crashed] {
                 let again = try folder.open(keys: changed == nil ? KeySettings() : keys)
-                #expect(try again.load().count == 4, "\(failure) after \(after)")
+                #expect(try await again.load().count == 4, "\(failure) after \(after)")
                 #expect(again.report.keySource == store.report.keySource)
                 await again.close()
             }
@@ -131,7 +131,7 @@ internal import TokenStore
     @Test func keepsTheKeyOfAQuarantinedFile() async throws {
         let folder = try await damagedStore()
         let store = try folder.open()
-        _ = try store.load()
+        _ = try await store.load()
         let quarantined = try #require(store.report.quarantined.first)
         let refused = await #expect(throws: TokenError.self) {
             try await store.changeKeySource(to: .passphrase, passphrase: Secret("correct horse"))

@@ -30,7 +30,7 @@ internal import TokenModel
         var earlier: Copy?
         try await use(folder, tpm) { store, _ in
             try await store.commit([
-                .put(StoredRecord(key: .refreshToken, body: [1], owner: .nobody)), .put(.sample(1)),
+                .put(StoredRecord(key: .refreshToken, body: [1], account: .noAccount)), .put(.sample(1)),
             ])
             earlier = try Copy(of: folder)
             let count = try #require(store.report.count)
@@ -89,7 +89,7 @@ internal import TokenModel
             let count = try #require(store.report.count)
             try tpm.stop()
             try await store.commit([.delete(.refreshToken), .put(.sample(2))])
-            try await store.commit([.put(StoredRecord(key: .refreshToken, body: [1], owner: .nobody))])
+            try await store.commit([.put(StoredRecord(key: .refreshToken, body: [1], account: .noAccount))])
             try await store.commit([.delete(.refreshToken)])
             #expect(store.report.counterProblem?.contains("does not answer") == true)
             #expect(store.report.count == count)
@@ -153,10 +153,10 @@ internal import TokenModel
             await first.close()
             disk.fail(failure, after: after)
             let store = try Self.open(folder, tpm, vfs: disk.name)
-            if let found = try? store.load() { #expect(found.count == 3, "\(failure) after \(after)") }
+            if let found = try? await store.load() { #expect(found.count == 3, "\(failure) after \(after)") }
             let failed = disk.failed > 0
             disk.recover()
-            #expect(try store.load().count == 3)
+            #expect(try await store.load().count == 3)
             try await store.commit([.put(.sample(4))])
             await store.close()
             try await use(folder, tpm) { store, records in
@@ -172,7 +172,7 @@ internal import TokenModel
         _ body: (Store, [StoredRecord]) async throws -> Void
     ) async throws {
         let store = try Self.open(folder, tpm, isReset: isReset)
-        let records = try store.load()
+        let records = try await store.load()
         do { try await body(store, records) } catch {
             await store.close()
             throw error
@@ -182,7 +182,7 @@ internal import TokenModel
 
     private func expectRefusal(_ folder: StoreFolder, _ tpm: EmulatedTPM, _ reason: String) async throws {
         let store = try Self.open(folder, tpm)
-        let error = #expect(throws: TokenError.self) { try store.load() }
+        let error = await #expect(throws: TokenError.self) { try await store.load() }
         #expect(error?.code == .storeUnavailable)
         #expect(error?.message.contains(reason) == true, "\(String(describing: error))")
         #expect(error?.message.contains("--reset-rollback-counter") == true)

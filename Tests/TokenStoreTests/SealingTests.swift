@@ -73,7 +73,7 @@ internal import TokenModel
 
         try run(sql, on: folder, old)
         let again = try folder.open()
-        for record in try again.load() where record.key == .sample(1) { #expect(record == .sample(1)) }
+        for record in try await again.load() where record.key == .sample(1) { #expect(record == .sample(1)) }
         #expect(again.report.notices.count == 1)
         #expect(again.report.quarantined.count == 1)
         await again.close()

@@ -35,7 +35,7 @@ internal import TokenModel
         await store.close()
 
         let again = try open(folder)
-        let records = try again.load()
+        let records = try await again.load()
         #expect(records.count == number - 1 - 50 + 1)
         #expect(records.contains(.sample(1, size: 10_000, fill: 0x42)))
         #expect(again.report.notices.isEmpty)
@@ -72,7 +72,7 @@ internal import TokenModel
         try await store.commit([.put(.sample(2))])
         await store.close()
         let again = try open(folder)
-        #expect(try again.load() == [.sample(1), .sample(2)])
+        #expect(try await again.load() == [.sample(1), .sample(2)])
         await again.close()
     }
 

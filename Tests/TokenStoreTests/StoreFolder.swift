@@ -100,9 +100,12 @@ final class StoreFolder: Sendable {
 }
 
 extension Store {
+    /// Loads the store; returns every record.
+    func load() async throws(TokenError) -> [StoredRecord] { try await load(into: [StoredRecord].self) }
+
     /// The records, sorted.
-    func sorted() throws(TokenError) -> [StoredRecord] {
-        try load().sorted { left, right in
+    func sorted() async throws(TokenError) -> [StoredRecord] {
+        try await load().sorted { left, right in
             (left.key.group, left.key.kind.rawValue, left.key.key) < (
                 right.key.group, right.key.kind.rawValue, right.key.key
             )
@@ -139,12 +142,12 @@ extension RecordKey {
 }
 
 extension StoredRecord {
-    /// - Parameter owner: by default one of three accounts; every fourth record has none.
+    /// - Parameter account: by default one of three accounts; every fourth record has none.
     static func sample(
-        _ number: Int, group: String = "group", size: Int = 100, fill: UInt8 = 0x41, owner: RecordOwner? = nil
+        _ number: Int, group: String = "group", size: Int = 100, fill: UInt8 = 0x41, account: RecordAccount? = nil
     ) -> StoredRecord {
-        let usual: RecordOwner = number % 4 == 0 ? .nobody : .account("account-\(number % 4)")
+        let usual: RecordAccount = number % 4 == 0 ? .noAccount : .account("account-\(number % 4)")
         return StoredRecord(
-            key: .sample(number, group: group), body: Array(repeating: fill, count: size), owner: owner ?? usual)
+            key: .sample(number, group: group), body: Array(repeating: fill, count: size), account: account ?? usual)
     }
 }

@@ -15,9 +15,9 @@ internal import TokenModel
         let folder = try StoreFolder(fixture: name)
         for _ in 0..<2 {
             let store = try folder.open()
-            let records = try store.load()
+            let records = try await store.load()
             #expect(records.count == 42)
-            #expect(records.allSatisfy { $0.owner == .unknown })
+            #expect(records.allSatisfy { $0.account == .unknown })
             #expect(store.report.notices == [] && store.report.quarantined == [])
             await store.close()
         }
@@ -28,12 +28,12 @@ internal import TokenModel
     func givesTheFirstCommitTheNewVersion(name: String) async throws {
         let folder = try StoreFolder(fixture: name)
         let store = try folder.open()
-        let records = try store.load()
+        let records = try await store.load()
         try await store.commit([.put(.sample(1))])
         #expect(try folder.version() == 3)
         await store.close()
         let again = try folder.open()
-        #expect(try again.load() == records + [.sample(1)])
+        #expect(try await again.load() == records + [.sample(1)])
         #expect(again.report.notices == [])
         await again.close()
     }
@@ -44,7 +44,7 @@ internal import TokenModel
         for after in 0... {
             let (folder, disk) = (try StoreFolder(fixture: name), try FaultyDisk())
             let store = try folder.open(vfs: disk.name)
-            #expect(try store.load().count == 42)
+            #expect(try await store.load().count == 42)
             disk.fail(failure, after: after)
             let isWritten = (try? await store.commit([.put(.sample(1))])) != nil
             let failed = disk.failed > 0
@@ -56,13 +56,13 @@ internal import TokenModel
             // As a kill leaves it, and after the next commit.
             let version = try killed.version()
             let first = try killed.open()
-            let found = try first.load()
+            let found = try await first.load()
             #expect(found.count >= (isWritten ? 43 : 42), comment)
-            #expect(version == 3 || found.allSatisfy { $0.owner == .unknown }, comment)
+            #expect(version == 3 || found.allSatisfy { $0.account == .unknown }, comment)
             #expect(first.report.notices == [], comment)
             await first.close()
             let again = try folder.open()
-            #expect(try again.load().contains(.sample(2)), comment)
+            #expect(try await again.load().contains(.sample(2)), comment)
             #expect(again.report.notices == [], comment)
             await again.close()
             #expect(try folder.version() == 3, comment)
@@ -75,8 +75,8 @@ internal import TokenModel
         var seed = TestSeed()
         let folder = try StoreFolder(fixture: "store-2")
         let store = try folder.open()
-        let before = try store.load()
-        try await store.commit(before.map { .put(StoredRecord(key: $0.key, body: $0.body, owner: .nobody)) })
+        let before = try await store.load()
+        try await store.commit(before.map { .put(StoredRecord(key: $0.key, body: $0.body, account: .noAccount)) })
         let crashed = try folder.copyWithoutClosing()
         await store.close()
         let log = try Data(contentsOf: URL(filePath: crashed.file + "-wal"))
@@ -87,11 +87,11 @@ internal import TokenModel
             bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &seed)
             try bytes.write(to: URL(filePath: damaged.file + "-wal"))
             let opened = try damaged.open()
-            let found = try opened.load()
+            let found = try await opened.load()
             let keys = Set(found.map(\.key))
             #expect(keys.count >= before.count - 1, "byte \(place), \(seed)")
             let isAsBefore = found == before
-            #expect(isAsBefore || found.contains { $0.owner == .nobody }, "byte \(place), \(seed)")
+            #expect(isAsBefore || found.contains { $0.account == .noAccount }, "byte \(place), \(seed)")
             #expect(keys.count == before.count || !opened.report.notices.isEmpty, "byte \(place), \(seed)")
             await opened.close()
         }
@@ -100,11 +100,11 @@ internal import TokenModel
     @Test func sealsTheRecordsOfVersion2AgainUnderANewKey() async throws {
         let folder = try StoreFolder(fixture: "store-2")
         let store = try folder.open()
-        let records = try store.load()
+        let records = try await store.load()
         try await store.changeKeySource(to: .file, passphrase: nil)
         await store.close()
         let again = try folder.open()
-        #expect(try again.load() == records)
+        #expect(try await again.load() == records)
         await again.close()
     }
 }

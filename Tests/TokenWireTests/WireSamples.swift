@@ -197,6 +197,7 @@ enum WireSamples {
         ReplySample("lock", AnyReply(keyStatus, to: Lock.self, id: 1)),
         ReplySample("watch_events", AnyReply(events, to: WatchEvents.self, id: 1)),
         ReplySample("failure of a throttled request", AnyReply(failure: throttled, id: 1)),
+        ReplySample("failure with a next command", AnyReply(failure: locked, id: 1)),
     ]
 
     static let events: WatchEvents.Reply = {
@@ -221,6 +222,8 @@ enum WireSamples {
         details.reason = .throttled
         return TokenError(.unhandledHTTPResponse, "wait", details: details)
     }()
+
+    static let locked = TokenError(.storeUnavailable, "locked", .run("ssoctl unlock"), reason: .locked)
 
     static let keyStatus = KeyStatus(
         source: .passphrase, place: "nowhere", isOpen: false, problem: "the store is locked")

@@ -130,7 +130,7 @@ public var HTTP_UNAUTHORIZED: HTTPStatusCodes { HTTPStatusCodes(401) }
 /// The parameters of the only `Bearer` challenge in a `WWW-Authenticate` header field (RFC 9110 section 11.6.1, RFC
 /// 6750 section 3).
 struct BearerChallenge {
-    /// The values by name, as received. Only quoted values are read, which is what Entra and AD FS send.
+    /// The values by name, as received. Only quoted values are read, which is what Entra and AD FS send; empty ones are left out.
     let parameters: [String: String]
 
     /// Returns nil unless there is exactly one `Bearer` challenge and it has a parameter.
@@ -141,7 +141,7 @@ struct BearerChallenge {
         guard starts.count == 1, let (index, first) = starts.first else { return nil }
         // The items that follow belong to the same challenge as long as they are parameters.
         let texts = [first] + items[(index + 1)...].map { $0[...] }
-        let pairs = texts.lazy.map(Self.parameter).prefix { $0 != nil }.compactMap { $0 }
+        let pairs = texts.lazy.map(Self.parameters).prefix { !$0.isEmpty }.flatMap(\.self).filter { !$0.1.isEmpty }
         parameters = Dictionary(Array(pairs), uniquingKeysWith: { _, last in last })
         guard !parameters.isEmpty else { return nil }
     }
@@ -164,11 +164,13 @@ struct BearerChallenge {
     private static func afterScheme(_ item: String) -> Substring? {
         guard let scheme = item.prefixMatch(of: /\s*bearer\s+/.ignoresCase()) else { return nil }
         let rest = item[scheme.range.upperBound...]
-        return parameter(rest) == nil ? nil : rest
+        return parameters(rest).isEmpty ? nil : rest
     }
 
-    private static func parameter(_ text: Substring) -> (String, String)? {
-        guard let match = text.prefixMatch(of: /\s*([^,\s="]+)\s*=\s*"([^"]+)"/) else { return nil }
-        return (String(match.1), String(match.2))
+    /// Returns the parameters of an item, several if the comma between them is missing; none unless the item begins with one.
+    private static func parameters(_ item: Substring) -> [(String, String)] {
+        let matches = item.matches(of: /\s*([^,\s="]+)\s*=\s*"([^"]*)"/)
+        guard matches.first?.range.lowerBound == item.startIndex else { return [] }
+        return matches.map { (String($0.1), String($0.2)) }
     }
 }

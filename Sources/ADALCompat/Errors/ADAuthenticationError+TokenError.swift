@@ -1,3 +1,4 @@
+internal import CompatSupport
 internal import Foundation
 package import TokenModel
 
@@ -75,7 +76,7 @@ extension ADAuthenticationError {
     private convenience init(_ error: TokenError, domain: String, code: Int, underlying: TokenError?) {
         let details = error.details
         var userInfo: [String: Any] = [:]
-        if !details.httpHeaders.isEmpty { userInfo[ADHTTPHeadersKey] = details.httpHeaders }
+        if !details.httpHeaders.isEmpty { userInfo[ADHTTPHeadersKey] = HeaderFields.canonical(details.httpHeaders) }
         userInfo[ADSuberrorKey] = details.subError
         userInfo[ADUserIdKey] = details.username
         userInfo[NSUnderlyingErrorKey] = underlying

@@ -20,7 +20,7 @@ struct AgentStarter {
         /// An agent listens.
         case started
         /// The reason why none could be started.
-        case failed(String)
+        case failed(Problem)
         /// A process listens that is not a usable agent, or this cannot be found out.
         case unusable(TokenError)
         /// This program does not start agents: the user is root, has turned it off or has a unit, the socket is not the standard one, none
@@ -53,7 +53,7 @@ struct AgentStarter {
             }
             return try startOrWait(for: program, until: MonotonicTime.now.advanced(by: Self.limit))
         } catch {
-            let reason = "it could not be started: \(error.reason)"
+            let reason = error.problem.after("it could not be started: ")
             Self.failures.withLock { $0.add(reason, at: path, now: .now) }
             return .failed(reason)
         }
@@ -83,7 +83,7 @@ struct AgentStarter {
         do throws(TrustedFileError) {
             _ = try FileDescriptor.trusted(program)
         } catch {
-            throw StartFailure("\(program): \(error)")
+            throw StartFailure(error.problem.after("\(program): "))
         }
         return program
     }
@@ -93,7 +93,7 @@ struct AgentStarter {
         do throws(TokenError) {
             _ = try SocketFolder(ofSocket: path)
         } catch {
-            throw StartFailure(error.message)
+            throw StartFailure(error.problem)
         }
         do throws(SystemError) {
             return FileLock(try FileDescriptor(openingOrCreating: path + ".start"))
@@ -125,7 +125,7 @@ struct AgentStarter {
         finish(child, steps: printed == nil ? 0 : 50)
         guard let printed else { throw Self.late(program) }
         guard printed.contains("listening on ") else {
-            throw StartFailure(UntrustedText.clean(printed, limit: 500).trimmedNonEmpty ?? "\(program) has ended")
+            throw StartFailure(Self.problem(printed) ?? Problem("\(program) has ended"))
         }
         return .started
     }
@@ -158,6 +158,13 @@ struct AgentStarter {
             if String(decoding: printed, as: UTF8.self).contains("listening on ") { break }
         }
         return String(decoding: printed, as: UTF8.self)
+    }
+
+    /// What an agent that has not started has printed; nil if that is nothing.
+    private static func problem(_ printed: String) -> Problem? {
+        let problem = Problem(printed: printed)
+        guard let statement = UntrustedText.clean(problem.statement, limit: 500).trimmedNonEmpty else { return nil }
+        return Problem(statement, problem.remedy.map { .run(UntrustedText.clean($0.command, limit: 500)) })
     }
 
     /// Waits for the end of a process, so many steps at most, and kills it then.
@@ -225,23 +232,25 @@ struct AgentStarter {
 
 /// The starts of this process that have failed. They are not repeated at once: each may block for fifteen seconds.
 struct FailedStarts {
-    private var last: [String: (reason: String, end: MonotonicTime)] = [:]
+    private var last: [String: (reason: Problem, end: MonotonicTime)] = [:]
 
     /// The reason of the last failure at a path; nil if the agent may be started again.
-    func reason(at path: String, now: MonotonicTime) -> String? {
+    func reason(at path: String, now: MonotonicTime) -> Problem? {
         last[path].flatMap { now < $0.end ? $0.reason : nil }
     }
 
-    mutating func add(_ reason: String, at path: String, now: MonotonicTime) {
+    mutating func add(_ reason: Problem, at path: String, now: MonotonicTime) {
         last[path] = (reason, now.advanced(by: .seconds(5)))
     }
 }
 
 /// The reason why an agent could not be started.
 private struct StartFailure: Error {
-    let reason: String
+    let problem: Problem
 
-    init(_ reason: String) { self.reason = reason }
+    init(_ problem: Problem) { self.problem = problem }
+
+    init(_ statement: String) { self.init(Problem(statement)) }
 }
 
 /// `read(2)`; the method above hides the function.

@@ -42,20 +42,20 @@ struct ConnectionReader {
     /// Connects to the agent, and starts it if there is none and the user wants that. Calls end at their deadlines meanwhile.
     private func connect() throws(TokenError) -> Int32 {
         var (socket, isMissing) = try tryToConnect(again: connection.state.withLock(\.wasConnected))
-        var remedy: String?
+        var problem = { (state: String) in Problem(state) }
         if socket == nil, isMissing, connection.state.withLock({ $0.isOpen }) {
             switch connection.startAgent() {
             case .started: (socket, isMissing) = try tryToConnect(again: true)
-            case .failed(let reason): remedy = reason
+            case .failed(let reason): problem = { reason.after($0 + "; ") }
             case .unusable(let error): throw error
-            case .mayNot(let advice): remedy = advice.text
+            case .mayNot(let advice): problem = advice.problem
             case nil: break
             }
         }
         if let socket { return socket }
         let state =
             isMissing ? "no agent is running at \(path)" : "the agent at \(path) accepts no connection at present"
-        throw TokenError(.agentUnavailable, state + (remedy.map { "; \($0)" } ?? ""))
+        throw TokenError(.agentUnavailable, problem(state))
     }
 
     /// Connects. If the agent is missing, it may be restarting.

@@ -566,10 +566,12 @@ struct  Sso__Failure
   int64_t throttled_until;
   protobuf_c_boolean has_reason;
   Sso__FailureReason reason;
+  protobuf_c_boolean has_next_command;
+  ProtobufCBinaryData next_command;
 };
 #define SSO__FAILURE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&sso__failure__descriptor) \
-    , 0, 0, 0, {0,NULL}, 0, {0,NULL}, 0, {0,NULL}, 0, {0,NULL}, 0,NULL, 0, 0, 0,NULL, 0, 0, 0, {0,NULL}, 0,NULL, 0,NULL, 0, {0,NULL}, 0, {0,NULL}, 0, 0, NULL, 0, 0, 0, SSO__FAILURE_REASON__REASON_APP }
+    , 0, 0, 0, {0,NULL}, 0, {0,NULL}, 0, {0,NULL}, 0, {0,NULL}, 0,NULL, 0, 0, 0,NULL, 0, 0, 0, {0,NULL}, 0,NULL, 0,NULL, 0, {0,NULL}, 0, {0,NULL}, 0, 0, NULL, 0, 0, 0, SSO__FAILURE_REASON__REASON_APP, 0, {0,NULL} }
 
 
 struct  Sso__Hello

@@ -14,6 +14,9 @@ package struct ForeignCache: Sendable {
         var knowsTenant = true
         /// Whether this is an entry of the schema that MSAL's libraries share, which find it by its fields.
         var isUnified = false
+        /// Whether the entry has a name of MSAL for Go 1.0, which has capitals. Later versions leave such an entry behind, with a token that
+        /// may have been used up, when they save the same under a name in lower case.
+        var hasOldName = false
     }
 
     /// An account in one tenant's directory.
@@ -90,13 +93,13 @@ package struct ForeignCache: Sendable {
     mutating func add(
         _ record: CacheRecord, _ title: @autoclosure () -> String, user: DirectoryUser? = nil,
         requestedRealm: String? = nil,
-        knowsTenant: Bool = true, isUnified: Bool = false
+        knowsTenant: Bool = true, isUnified: Bool = false, hasOldName: Bool = false
     ) {
         do throws(LimitViolation) {
             entries.append(
                 Entry(
                     record: try accepted(record, user), user: user, requestedRealm: requestedRealm,
-                    knowsTenant: knowsTenant, isUnified: isUnified))
+                    knowsTenant: knowsTenant, isUnified: isUnified, hasOldName: hasOldName))
         } catch {
             skip(title(), error.reason)
         }

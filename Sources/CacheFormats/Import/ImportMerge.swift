@@ -148,16 +148,16 @@ private struct ImportMerge {
         return token
     }
 
-    /// The entries of the newest refresh token of each app and account, of equally new ones the last. MSAL for Python keeps
-    /// several.
+    /// The entries of the newest refresh token of each app and account, of equally new ones the last without an old name. MSAL for Python
+    /// keeps several.
     private func chosenRefreshTokens(_ ages: RefreshTokenAges) -> Set<Int> {
-        var best: [RefreshTokenScope: (index: Int, time: Int64)] = [:]
+        var best: [RefreshTokenScope: (index: Int, age: (Int64, Int))] = [:]
         for (index, entry) in foreign.entries.enumerated() {
             guard case .refreshToken = entry.record, case .refreshToken(let token) = identified(entry) else { continue }
-            let time = ages.dated(token).obtainedOn ?? 0
+            let age = (ages.dated(token).obtainedOn ?? 0, entry.hasOldName ? 0 : 1)
             let scope = RefreshTokenScope(token, cache.clouds)
-            if let known = best[scope], known.time > time { continue }
-            best[scope] = (index, time)
+            if let known = best[scope], known.age > age { continue }
+            best[scope] = (index, age)
         }
         return Set(best.values.map(\.index))
     }

@@ -6,19 +6,21 @@ internal import TokenModel
 extension ForeignCache.Entry {
     var isAccount: Bool { if case .account = record { true } else { false } }
 
-    /// The pass in which the entry is merged: 0 for accounts with an identifier, 1 for repetitions of a token under the requested realm, 2
-    /// for accounts known by their username only, which may be the same as accounts of pass 0.
-    var rank: Int {
-        if requestedRealm != nil { return 1 }
-        return record.header.account?.homeAccountID == nil ? 2 : 0
+    /// The pass in which the entry is merged: first accounts with an identifier, then repetitions of a token under the requested realm, then
+    /// accounts known by their username only, which may be the same as those of the first pass. An old name comes after all others.
+    var pass: Int {
+        let kind = if requestedRealm != nil { 1 } else { record.header.account?.homeAccountID == nil ? 2 : 0 }
+        return hasOldName ? kind + 3 : kind
     }
+
+    static let passes = 6
 
     /// The order in which entries of accounts are merged: independent of the file's order for entries of one account.
     ///
     /// - Parameter index: the entry's position in the file.
     func accountOrder(_ index: Int) -> (Int, String, String, Int) {
-        guard case .account(let account) = record else { return (rank, "", "", index) }
-        return (rank, requestedRealm ?? account.realm, account.environment, index)
+        guard case .account(let account) = record else { return (pass, "", "", index) }
+        return (pass, requestedRealm ?? account.realm, account.environment, index)
     }
 }
 
@@ -31,8 +33,8 @@ extension ForeignCache {
 
     /// The positions of all other entries, pass by pass.
     var credentialsInOrder: [Int] {
-        var passes: [[Int]] = [[], [], []]
-        for index in entries.indices where !entries[index].isAccount { passes[entries[index].rank].append(index) }
+        var passes = [[Int]](repeating: [], count: Entry.passes)
+        for index in entries.indices where !entries[index].isAccount { passes[entries[index].pass].append(index) }
         return passes.flatMap(\.self)
     }
 }

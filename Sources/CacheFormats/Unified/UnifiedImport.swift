@@ -2,7 +2,7 @@ internal import TokenCache
 internal import TokenModel
 
 /// Reads the JSON that MSAL for Python, Go, Java, .NET and Node share. An entry is identified by its fields; its name differs
-/// between libraries, and is not read.
+/// between libraries, and tells only which of two equal entries of MSAL for Go is the older one.
 extension ForeignCache {
     /// Reads the file twice: for the tenants, which the ID tokens name, and then for the entries.
     mutating func readUnified(_ file: ForeignFile) throws(TokenError) {
@@ -56,14 +56,16 @@ extension ForeignCache {
         let user = record.username.isEmpty ? home.text : record.username
         add(
             .account(record), Self.title("account", user, nil, realm),
-            requestedRealm: requestedRealm(item, realm), isUnified: true)
+            requestedRealm: requestedRealm(item, realm), isUnified: true, hasOldName: Self.isOld(entry.name))
     }
 
     private mutating func readAppMetadata(_ item: UnifiedItem, _ entry: JSONTree.Member) {
         guard let record = AppMetadataRecord(item) else {
             return keep(entry, in: .appMetadata, "it does not say which app it is about; kept for export only")
         }
-        add(.appMetadata(record), Self.title("app metadata", nil, record.clientID), isUnified: true)
+        add(
+            .appMetadata(record), Self.title("app metadata", nil, record.clientID), isUnified: true,
+            hasOldName: Self.isOld(entry.name))
     }
 
     private mutating func readCredential(
@@ -91,11 +93,12 @@ extension ForeignCache {
             secret: secret)
         let realm = shared(survey.tenants.tenant(of: item) ?? UnifiedIssuers.realm(of: item))
         let requestedRealm = requestedRealm(item, realm)
+        let isOld = Self.isOld(entry.name)
         switch section {
         case .refreshToken:
             var token = RefreshTokenRecord(item, credential, clouds)
             token.unknownFields = shared(item.unknownFields(beyond: UnifiedItem(token)))
-            add(.refreshToken(token), title())
+            add(.refreshToken(token), title(), hasOldName: isOld)
         case .idToken:
             guard survey.tenants.agrees(with: item) else {
                 return skip(title(), "another ID token of the app names the tenant that the realm leads to")
@@ -105,7 +108,7 @@ extension ForeignCache {
             }
             token.unknownFields = shared(
                 item.unknownFields(beyond: UnifiedItem(token), requestedRealm: requestedRealm))
-            add(.idToken(token), title(), requestedRealm: requestedRealm)
+            add(.idToken(token), title(), requestedRealm: requestedRealm, hasOldName: isOld)
         default:
             let scopes = shared.scopes(target: item.target ?? "")
             guard var token = AccessTokenRecord(item, credential, realm: realm, scopes: scopes) else {
@@ -113,9 +116,12 @@ extension ForeignCache {
             }
             token.unknownFields = shared(
                 item.unknownFields(beyond: UnifiedItem(token), requestedRealm: requestedRealm))
-            add(.accessToken(token), title(), requestedRealm: requestedRealm)
+            add(.accessToken(token), title(), requestedRealm: requestedRealm, hasOldName: isOld)
         }
     }
+
+    /// Whether an entry may have been left behind by MSAL for Go; see `Entry.hasOldName`.
+    private static func isOld(_ name: String) -> Bool { name.utf8.contains { 0x41...0x5A ~= $0 } }
 
     /// Reads a record of the agent's own section, which holds what the schema has no place for.
     private mutating func readOwn(_ entry: JSONTree, _ issuers: UnifiedIssuers) {

@@ -126,9 +126,11 @@ struct UnifiedRecords {
     }
 
     /// The issuer of a record's account if the schema does not tell it: that of a custom domain, whose path no entry has, and Entra
-    /// at a host that is not known as Entra's.
+    /// at a host that is not known as Entra's. An import reads it at no host of Microsoft's.
     private func agentIssuer(of record: CacheRecord) -> String? {
-        guard let account = record.header.account, let environment = record.header.environment else { return nil }
+        guard let account = record.header.account, let environment = record.header.environment,
+            !CloudDirectory.isMicrosofts(environment)
+        else { return nil }
         if account.issuer.isAtCustomDomain { return account.issuer.text }
         guard account.issuer == Issuer(environment), !clouds.trustsEntraType(at: environment),
             partition[account].accounts.values.contains(where: { $0.authorityType == AccountRecord.entraType })

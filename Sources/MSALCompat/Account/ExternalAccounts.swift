@@ -1,4 +1,5 @@
 public import Foundation
+internal import TokenModel
 
 /// Another source of accounts, which is notified of changes.
 ///
@@ -20,9 +21,12 @@ public protocol MSALExternalAccountProviding: NSObjectProtocol {
 /// that finishes a request: by the contract, a provider has to expect that.
 struct ExternalAccounts: @unchecked Sendable {
     private let providers: [any MSALExternalAccountProviding]
+    private let kind: Authority.Kind
 
-    init(_ providers: [any MSALExternalAccountProviding]) {
+    /// - Parameter kind: the kind of the application's authority.
+    init(_ providers: [any MSALExternalAccountProviding], kind: Authority.Kind = .entra) {
         self.providers = providers
+        self.kind = kind
     }
 
     var isEmpty: Bool { providers.isEmpty }
@@ -72,7 +76,7 @@ struct ExternalAccounts: @unchecked Sendable {
     private func found(by provider: any MSALExternalAccountProviding, filter: AccountFilter) -> [MSALAccount] {
         do {
             let found = try provider.accounts(with: MSALAccountEnumerationParameters(filter))
-            return found.map { MSALAccount(external: $0) }
+            return found.map { MSALAccount(external: $0, kind: kind) }
         } catch {
             MSALGlobalConfig.loggerConfig.log(.warning, "an external account provider failed to list its accounts")
             return []

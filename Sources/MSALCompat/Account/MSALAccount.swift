@@ -20,11 +20,6 @@ open class MSALAccount: NSObject, MSALAccountProtocol, NSCopying {
     public let isSSOAccount: Bool
     private let claims: Claims
 
-    private enum Claims {
-        case idToken(String?)
-        case given([String: Any]?)
-    }
-
     /// Creates the account from that of the agent; `listsTenants` is false for the account of a result.
     package init(_ account: Account, listsTenants: Bool = true) {
         username = account.username
@@ -35,14 +30,21 @@ open class MSALAccount: NSObject, MSALAccountProtocol, NSCopying {
         claims = .idToken(account.homeIDToken)
     }
 
-    /// Creates an account from that of an external account provider.
-    init(external account: any MSALAccountProtocol) {
+    /// Creates an account from that of an external account provider. Its claims make its tenant profile, since apps cannot create one; they
+    /// are the account's if that is the home tenant.
+    ///
+    /// - Parameter kind: the kind of the application's authority.
+    init(external account: any MSALAccountProtocol, kind: Authority.Kind = .entra) {
+        let home = account.identifier.flatMap(HomeAccountID.init)
+        let profile = account.accountClaims.flatMap {
+            MSALTenantProfile(claims: $0, of: home, at: account.environment, kind)
+        }
         username = account.username
-        identifier = account.identifier.flatMap(HomeAccountID.init)?.text
+        identifier = home?.text
         environment = account.environment
-        tenantProfiles = account.tenantProfiles
+        tenantProfiles = profile.map { [$0] } ?? account.tenantProfiles
         isSSOAccount = account.isSSOAccount
-        claims = .given(account.accountClaims)
+        claims = .given(profile?.isHomeTenantProfile == true ? account.accountClaims : nil)
     }
 
     /// Creates `account` with the tenant profiles of `other`, which is the same account from another source.
@@ -60,12 +62,7 @@ open class MSALAccount: NSObject, MSALAccountProtocol, NSCopying {
 
     /// The claims of the ID token that this app was issued in the account's home tenant; nil without one. They do not
     /// include the token's header. Parsed at each access.
-    open var accountClaims: [String: Any]? {
-        switch claims {
-        case .idToken(let token): token.flatMap(IDTokenPayload.claims)
-        case .given(let claims): claims
-        }
-    }
+    open var accountClaims: [String: Any]? { claims.values }
 
     /// The identifier and its parts.
     open var homeAccountId: MSALAccountId? {
@@ -79,8 +76,7 @@ open class MSALAccount: NSObject, MSALAccountProtocol, NSCopying {
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? MSALAccount else { return false }
         if let identifier, let theirs = other.identifier { return identifier == theirs }
-        guard let username, let theirs = other.username else { return false }
-        return username.lowercased() == theirs.lowercased()
+        return username?.lowercased() == other.username?.lowercased()
     }
 
     /// The same for all accounts, because an account without an identifier may equal one with an identifier.
@@ -152,11 +148,23 @@ open class MSALTenantProfile: NSObject, NSCopying {
     public let tenantId: String?
     /// Whether this is the account's home tenant.
     public let isHomeTenantProfile: Bool
-    private let idToken: String?
+    private let source: Claims
 
     /// Creates a profile without values, for test doubles.
     public override init() {
-        (identifier, environment, tenantId, isHomeTenantProfile, idToken) = (nil, nil, nil, false, nil)
+        (identifier, environment, tenantId, isHomeTenantProfile, source) = (nil, nil, nil, false, .given(nil))
+    }
+
+    /// Creates the profile of an external account from its claims; nil if they name no tenant.
+    init?(claims: [String: Any], of account: HomeAccountID?, at environment: String, _ kind: Authority.Kind) {
+        func named(_ claim: String) -> String? { (claims[claim] as? String)?.trimmedNonEmpty }
+        guard let tenant = named("tid") else { return nil }
+        identifier = (named("oid") ?? named("sub"))?.lowercased()
+        self.environment = environment
+        tenantId = tenant
+        // A policy of B2C, and a customer tenant, are the home of all their accounts.
+        isHomeTenantProfile = kind != .entra || identifier != nil && identifier == account?.objectID
+        source = .given(claims)
     }
 
     init(_ profile: TenantProfile) {
@@ -164,13 +172,26 @@ open class MSALTenantProfile: NSObject, NSCopying {
         environment = profile.environment
         tenantId = profile.realm
         isHomeTenantProfile = profile.isHome
-        idToken = profile.idToken
+        source = .idToken(profile.idToken)
     }
 
     /// The claims of the ID token that this app was issued in this tenant; nil without one. They do not include the
     /// token's header. Parsed at each access.
-    open var claims: [String: Any]? { idToken.flatMap(IDTokenPayload.claims) }
+    open var claims: [String: Any]? { source.values }
 
     /// Returns the object itself, which is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
+}
+
+/// The claims of an account or a profile, or the ID token that has them.
+private enum Claims {
+    case idToken(String?)
+    case given([String: Any]?)
+
+    var values: [String: Any]? {
+        switch self {
+        case .idToken(let token): token.flatMap(IDTokenPayload.claims)
+        case .given(let claims): claims
+        }
+    }
 }

@@ -38,12 +38,10 @@ struct AppSession: Sendable {
         }
     }
 
-    /// Converts the kept result of a silent request; nil if the agent has to be asked, or if the cache's delegate or a provider of accounts
-    /// has to be told of the request, which takes time.
+    /// Converts the kept result of a silent request; nil if the agent has to be asked, or if the cache's delegate has to be told of the
+    /// request, which takes time.
     private func keptResult(_ request: AcquireTokenSilent) throws -> MSALResult? {
-        guard serializedCache == nil, externalAccounts.isEmpty, !Task.isCancelled,
-            let token = client.keptResult(for: request)
-        else { return nil }
+        guard serializedCache == nil, !Task.isCancelled, let token = client.keptResult(for: request) else { return nil }
         let (name, correlationID) = ("acquireTokenSilent", request.parameters.correlationID)
         logStart(name, correlationID)
         do throws(TokenError) {
@@ -92,7 +90,7 @@ struct AppSession: Sendable {
         }
     }
 
-    /// Logs the request, converts its result or error, and notifies the cache delegate and external account providers.
+    /// Logs the request, converts its result or error, and notifies the cache delegate and, of a new token, external account providers.
     private func finish(
         _ name: String, _ correlationID: CorrelationID,
         _ work: () async throws(TokenError) -> TokenResult
@@ -105,7 +103,7 @@ struct AppSession: Sendable {
                 await runBlockingAppCode { serializedCache.announceWrite() }
             }
             let result = try convert(token, name, correlationID)
-            if !externalAccounts.isEmpty {
+            if !token.isFromCache, !externalAccounts.isEmpty {
                 let updated = AppCallback { externalAccounts.update(result) }
                 await runBlockingAppCode { updated.function() }
             }

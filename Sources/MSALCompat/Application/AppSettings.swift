@@ -146,7 +146,7 @@ extension AppSettings {
                 throw MSALError.error(
                     .internalErrorInvalidParameter, "the scope \(scope) is always requested and must not be included")
             }
-            if authority.kind == .entra, scope == clientID.text {
+            if authority.kind != .b2c, scope == clientID.text {
                 throw MSALError.error(
                     .internalErrorInvalidParameter, "the client ID is not a scope; request \(scope)/.default")
             }

@@ -34,9 +34,11 @@ open class MSALPublicClientApplication: NSObject {
     ///   support the kind of the authority, -42011 if the redirect URI is not a URL with a scheme.
     public init(configuration config: MSALPublicClientApplicationConfig) throws {
         configuration = config
+        let settings = try AppSettings(config)
         let session = AppSession(
-            settings: try AppSettings(config), client: .shared, presenter: SignInPresenter(),
-            externalAccounts: ExternalAccounts(config.cacheConfig.externalAccountProviders),
+            settings: settings, client: .shared, presenter: SignInPresenter(),
+            externalAccounts: ExternalAccounts(
+                config.cacheConfig.externalAccountProviders, kind: settings.authority.kind),
             serializedCache: config.cacheConfig.serializedADALCache)
         session.attachSerializedCache()
         self.session = session

@@ -60,8 +60,10 @@ open class MSALResult: NSObject, @unchecked Sendable {
     /// The access token; empty if the identity provider issued none.
     open var accessToken: String { result.accessToken.reveal() }
 
-    /// The time at which the access token expires.
-    open var expiresOn: Date? { isEmpty ? nil : Date(timeIntervalSince1970: TimeInterval(result.expiresOn)) }
+    /// The time at which the access token expires; nil if the identity provider issued none.
+    open var expiresOn: Date? {
+        result.accessToken.isEmpty ? nil : Date(timeIntervalSince1970: TimeInterval(result.expiresOn))
+    }
 
     /// Whether the token has expired and was returned because of an outage of the token endpoint
     /// (`MSALPublicClientApplicationConfig.extendedLifetimeEnabled`).
@@ -70,8 +72,8 @@ open class MSALResult: NSObject, @unchecked Sendable {
     /// The ID token as received; nil without one.
     open var idToken: String? { result.idToken }
 
-    /// The scopes granted, as the identity provider wrote and ordered them.
-    open var scopes: [String] { result.scopes }
+    /// The scopes of the access token, as the identity provider wrote and ordered them; empty if it issued none.
+    open var scopes: [String] { result.accessToken.isEmpty ? [] : result.scopes }
 
     /// The account as the tenant knows it that issued the token.
     open var tenantProfile: MSALTenantProfile { isEmpty ? MSALTenantProfile() : MSALTenantProfile(profile) }

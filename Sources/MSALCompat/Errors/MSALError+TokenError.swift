@@ -1,3 +1,4 @@
+internal import CompatSupport
 internal import Foundation
 internal import TokenModel
 
@@ -134,11 +135,10 @@ extension TokenError {
     /// The header fields of the response. If the agent repeats the failure, or the response had no `Retry-After`, that field has the seconds
     /// until the identity provider is asked again, where MSAL's apps look for them.
     private func headersWithRetryTime(at now: Int64) -> [String: String] {
-        let others = details.httpHeaders.filter { $0.key.lowercased() != "retry-after" }
+        var headers = HeaderFields.canonical(details.httpHeaders)
         guard reason == .throttled, let end = details.throttledUntil,
-            details.isThrottled || others.count == details.httpHeaders.count
-        else { return details.httpHeaders }
-        var headers = others
+            details.isThrottled || headers["Retry-After"] == nil
+        else { return headers }
         headers["Retry-After"] = String(end > now ? end - now : 0)
         return headers
     }

@@ -94,31 +94,31 @@ final class AuditTrail: Sendable {
     /// Records the reply to a request, if it is an event.
     func replied<Request: WireRequest>(
         to request: Request, _ asked: PolicyRequest, _ outcome: Result<Request.Reply, TokenError>,
-        from caller: Caller
+        from peer: ConnectedPeer
     ) {
         guard let event = event(of: request, asked, outcome) else { return }
         if case .failure(let error) = outcome, error.details.partialResult == nil {
-            record(failure: complete(event, from: caller), of: LimitedPeer(caller.identity, at: caller.publication))
+            record(failure: complete(event, from: peer), of: LimitedPeer(peer.identity, at: peer.publication))
         } else {
-            record(event, from: caller)
+            record(event, from: peer)
         }
     }
 
-    /// Records an event of a caller at the present time. It is not limited: something was handed out or changed.
+    /// Records an event of a peer at the present time. It is not limited: something was handed out or changed.
     ///
     /// - Returns: the line in which an equal event can be counted; nil if there is none.
     @discardableResult
-    func record(_ event: AuditEvent, from caller: Caller) -> AuditWriter.Line? {
-        writer.record(complete(event, from: caller))
+    func record(_ event: AuditEvent, from peer: ConnectedPeer) -> AuditWriter.Line? {
+        writer.record(complete(event, from: peer))
     }
 
     /// Adds the present time and the peer to an event.
-    private func complete(_ event: AuditEvent, from caller: Caller) -> AuditEvent {
+    private func complete(_ event: AuditEvent, from peer: ConnectedPeer) -> AuditEvent {
         var event = event
         event.time = now()
-        event.peer = .init(caller.identity)
+        event.peer = .init(peer.identity)
         // A request about published sockets names one itself.
-        if let publication = caller.publication { event.socket = publication.label }
+        if let publication = peer.publication { event.socket = publication.label }
         return event
     }
 

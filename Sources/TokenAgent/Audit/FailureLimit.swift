@@ -1,44 +1,4 @@
-internal import AccessPolicy
 internal import AuditLog
-
-/// Those who share one limit: for their failed requests in the audit log, and for their questions to a person.
-enum LimitedPeer: Hashable, Sendable {
-    /// All peers of a published socket, by its number.
-    case publishedSocket(UInt64)
-    /// All processes of a sandboxed app.
-    case app(String)
-    /// All sandboxed processes whose app is not known: one of them can start any number of others.
-    case unknownApp
-    /// A process; its start tells it from an earlier one with the same ID.
-    case process(Int32, startTime: UInt64?)
-    /// All processes of a user: of another one, or those whose ID the system does not report.
-    case user(UInt32)
-    /// All peers for which the table has no room.
-    case others
-
-    init(_ peer: PeerIdentity, at publication: Publication?) {
-        if let publication {
-            self = .publishedSocket(publication.id)
-        } else if let sandbox = peer.sandbox {
-            self = sandbox.app.map(LimitedPeer.app) ?? .unknownApp
-        } else if let process = peer.processID {
-            self = .process(process, startTime: peer.startTime)
-        } else {
-            self = .user(peer.userID)
-        }
-    }
-
-    /// What the line about omitted events says of the peer: nothing that differs between its processes.
-    fileprivate func description(in event: AuditEvent) -> AuditEvent.Peer? {
-        switch self {
-        case .process: return event.peer
-        case .app, .unknownApp, .user:
-            guard let peer = event.peer else { return nil }
-            return AuditEvent.Peer(userID: peer.userID, processID: nil, peerClass: peer.peerClass, app: peer.app)
-        case .publishedSocket, .others: return nil
-        }
-    }
-}
 
 /// Limits the lines of the audit log about failed requests, which hand out nothing: 60 in a minute for each peer, 300 for all, and one line
 /// for each peer with the number of those that were omitted. Without it, an app could repeat a request that is refused until the files have
@@ -154,4 +114,17 @@ struct FailureLimit: Sendable {
     /// The number of peers that have a limit of their own at the same time.
     static let maximumPeers = 64
     private static let secondsOfMinute: Int64 = 60
+}
+
+extension LimitedPeer {
+    /// What the line about omitted events says of the peer: nothing that differs between its processes.
+    fileprivate func description(in event: AuditEvent) -> AuditEvent.Peer? {
+        switch self {
+        case .process: return event.peer
+        case .app, .unknownApp, .user:
+            guard let peer = event.peer else { return nil }
+            return AuditEvent.Peer(userID: peer.userID, processID: nil, peerClass: peer.peerClass, app: peer.app)
+        case .publishedSocket, .others: return nil
+        }
+    }
 }

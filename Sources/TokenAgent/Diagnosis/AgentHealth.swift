@@ -82,7 +82,7 @@ final class AgentHealth {
         let report = lifecycle.store.report
         let uncounted = report.counterProblem.map { "earlier copies of it are not refused: \($0)" }
         let problems =
-            [lifecycle.failure?.message ?? writingProblem, uncounted].compactMap(\.self) + report.notices
+            [lifecycle.failure?.statement ?? writingProblem, uncounted].compactMap(\.self) + report.notices
         return problems.isEmpty ? nil : problems.joined(separator: "; ")
     }
 
@@ -92,7 +92,7 @@ final class AgentHealth {
     }
 
     private var writingProblem: String? {
-        if let error = lifecycle.store.report.writeError { return error.message }
+        if let error = lifecycle.store.report.writeError { return error.statement }
         guard commits.hasUnsavedChanges else { return nil }
         return "not every record has been written to \(options.stateDirectory) yet"
     }
@@ -131,13 +131,16 @@ final class AgentHealth {
             "damaged files are kept in \(options.stateDirectory): \(quarantined.joined(separator: ", ")); delete them when "
             + "they are not needed any more"
         if let problem = storeProblem {
-            let writable =
-                "free disk space, or make \(options.stateDirectory) writable; nothing is lost while the agent runs"
-            let hints =
-                (lifecycle.failure != nil || writingProblem == nil ? [] : [writable])
-                + (quarantined.isEmpty ? [] : [kept])
+            let isUnwritten = lifecycle.failure == nil && writingProblem != nil
+            let words = [
+                isUnwritten ? "free disk space, or make \(options.stateDirectory) writable" : nil,
+                quarantined.isEmpty ? nil : kept,
+            ].compactMap(\.self)
+            let command = (lifecycle.failure ?? lifecycle.store.report.writeError)?.details.nextCommand
             return HealthCheck(
-                name: "store", ok: false, detail: problem, hint: hints.isEmpty ? nil : hints.joined(separator: "; "))
+                name: "store", ok: false,
+                detail: problem + (isUnwritten ? "; nothing is lost while the agent runs" : ""),
+                hint: command ?? (words.isEmpty ? nil : words.joined(separator: "; ")))
         }
         guard quarantined.isEmpty else {
             return HealthCheck(name: "store", ok: false, detail: "files of the store were damaged earlier", hint: kept)
@@ -156,14 +159,15 @@ final class AgentHealth {
         let report = lifecycle.store.report
         if let problem {
             return HealthCheck(
-                name: "key", ok: false, detail: problem.message,
+                name: "key", ok: false, detail: problem.statement,
                 hint: "ssoctl key set file, before the agent stops: it still has the store's key in memory")
         }
         guard case .locked(let error) = report.phase else {
             let source = report.keySource.map { "\($0.name): \(report.keyPlace)" } ?? "not known yet"
             return HealthCheck(name: "key", ok: true, detail: source)
         }
-        return HealthCheck(name: "key", ok: false, detail: error.message, hint: "ssoctl unlock")
+        return HealthCheck(
+            name: "key", ok: false, detail: error.statement, hint: error.details.nextCommand ?? "ssoctl unlock")
     }
 
     /// Whether other processes can read the agent's memory. It is no failure: the user has asked for it with an option.
@@ -213,8 +217,8 @@ final class AgentHealth {
             ).close()
         } catch {
             return HealthCheck(
-                name: name, ok: false, detail: error.message,
-                hint: "sign in with a device code: ssoctl sign-in --device-code")
+                name: name, ok: false, detail: error.statement,
+                hint: error.details.nextCommand ?? "sign in with a device code: ssoctl sign-in --device-code")
         }
         return HealthCheck(
             name: name, ok: true, detail: "redirects to \(target.registration) on a free port",
@@ -234,8 +238,8 @@ final class AgentHealth {
                 : "check the network, network.proxy or HTTPS_PROXY, and network.ca_file or SSL_CERT_FILE"
             return [
                 HealthCheck(
-                    name: "token endpoint", ok: false, detail: "\(authority.url): \(error.message)",
-                    hint: isRefused ? nil : "\(cause); tokens still valid are served meanwhile")
+                    name: "token endpoint", ok: false, detail: "\(authority.url): \(error.statement)",
+                    hint: isRefused ? error.details.nextCommand : "\(cause); tokens still valid are served meanwhile")
             ]
         case .success(let server):
             let reached = HealthCheck(name: "token endpoint", ok: true, detail: "\(authority.url) answers")

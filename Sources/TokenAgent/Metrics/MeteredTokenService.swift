@@ -20,8 +20,10 @@ struct MeteredTokenService: TokenService {
         }
     }
 
-    func endpoints(of authority: Authority, version: OAuthVersion) async throws(TokenError) -> Endpoints {
-        try await service.endpoints(of: authority, version: version)
+    func signInEndpoints(
+        of authority: Authority, version: OAuthVersion, correlationID: CorrelationID
+    ) async throws(TokenError) -> Endpoints {
+        try await service.signInEndpoints(of: authority, version: version, correlationID: correlationID)
     }
 
     func authorizationPage(

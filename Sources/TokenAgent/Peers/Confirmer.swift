@@ -56,7 +56,8 @@ final class Confirmer: Sendable {
     }
 
     private func ask(_ request: PolicyRequest, from peer: PeerIdentity) throws(TokenError) {
-        let question = TerminalText.line("\(peer.description) asks to \(Self.purpose(of: request)).")
+        let purpose = request.purpose ?? "send the request \(request.name)"
+        let question = TerminalText.line("\(peer.description) asks to \(purpose).")
         switch answer(to: question, on: peer) {
         case 1: return
         case 0:
@@ -79,17 +80,6 @@ final class Confirmer: Sendable {
         let (processID, start) = (peer.processID ?? 0, peer.startTime ?? 0)
         if let helper { return agent_ask_to_confirm(helper.confirmation, processID, start, question) }
         return agent_confirm(askpass, processID, start, question)
-    }
-
-    private static func purpose(of request: PolicyRequest) -> String {
-        let group = request.subject.sharingGroup.map { UntrustedText.clean($0.name, limit: 80) } ?? ""
-        return switch request.name {
-        case "export_cache": "export every refresh token of the sharing group \(group)"
-        case "import_cache": "import accounts and tokens into the sharing group \(group)"
-        case "redeem_grant": "sign in with a refresh token or an assertion"
-        case "set_key": "change the key of the token store"
-        default: request.purpose ?? "send the request \(request.name)"
-        }
     }
 
     private static func denied(_ request: PolicyRequest, _ reason: String) -> TokenError {

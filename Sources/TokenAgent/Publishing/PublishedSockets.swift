@@ -212,12 +212,12 @@ extension PublishedSockets {
         guard others.count < Int(AGENT_SOCKETS) else {
             throw TokenError(
                 .invalidDeveloperParameter,
-                "\(AGENT_SOCKETS) sockets are published; unpublish one first, see: ssoctl sockets")
+                "\(AGENT_SOCKETS) sockets are published; unpublish one first", .see("ssoctl sockets"))
         }
         if let other = others.first(where: { $0.path == request.path || $0.label == label }) {
             throw TokenError(
                 .invalidDeveloperParameter,
-                "a socket is published with this path or label; run: ssoctl unpublish \(other.label.shellWord)")
+                "a socket is published with this path or label", .run("ssoctl unpublish \(other.label.shellWord)"))
         }
         let account = try request.account.map { (name) throws(TokenError) in
             try self.account(name, in: request.sharingGroup)
@@ -252,11 +252,11 @@ extension PublishedSockets {
             }
         }
         guard let account = accounts.first else {
-            throw TokenError(.accountNotFound, "no such account is signed in; see: ssoctl accounts")
+            throw TokenError(.accountNotFound, "no such account is signed in", .see("ssoctl accounts"))
         }
         guard accounts.count == 1 else {
             throw TokenError(
-                .ambiguousAccount, "several accounts match; name one by its identifier; see: ssoctl accounts")
+                .ambiguousAccount, "several accounts match; name one by its identifier", .see("ssoctl accounts"))
         }
         return account
     }

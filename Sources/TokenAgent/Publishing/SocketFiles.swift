@@ -65,7 +65,7 @@ final class SocketFiles: Sendable {
             } else {
                 agent_make_socket(path, users, Int32(users.count), &file)
             }
-        guard result >= 0 else { throw Self.failure(path, Self.reason(-result, path)) }
+        guard result >= 0 else { throw Self.failure(path, Self.problem(-result, path)) }
         if helper == nil { made.withLock { $0[path] = file } }
         return result
     }
@@ -76,13 +76,17 @@ final class SocketFiles: Sendable {
         agent_remove_socket(path, &file)
     }
 
+    private static func problem(_ code: Int32, _ path: String) -> Problem {
+        if code == EPERM || code == ENOENT, let defect = PublishedSocketFolder.defect(ofSocket: path) { return defect }
+        return Problem(reason(code, path))
+    }
+
     private static func reason(_ code: Int32, _ path: String) -> String {
         let folder = PrivateFiles.parent(of: path)
         return switch code {
         case EINVAL: "the path is not absolute, has empty parts, . or .., or is longer than \(AGENT_SOCKET_PATH) bytes"
         case EPERM, ENOENT:
-            PublishedSocketFolder.defect(ofSocket: path)
-                ?? "\(SystemError(number: code)): \(folder) must be a folder of yours that nobody else may write to"
+            "\(SystemError(number: code)): \(folder) must be a folder of yours that nobody else may write to"
         case ENOTDIR, ELOOP: "\(folder) is not a folder"
         case EEXIST: "there is another file; remove it, or choose another path"
         case EADDRINUSE: "a process listens there already"
@@ -95,8 +99,8 @@ final class SocketFiles: Sendable {
         }
     }
 
-    private static func failure(_ path: String, _ reason: String) -> TokenError {
-        TokenError(.invalidDeveloperParameter, "cannot publish \(path): \(reason)")
+    private static func failure(_ path: String, _ problem: Problem) -> TokenError {
+        TokenError(.invalidDeveloperParameter, problem.after("cannot publish \(path): "))
     }
 }
 

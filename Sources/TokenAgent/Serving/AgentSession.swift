@@ -22,11 +22,11 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
 
     private let id: SessionID
     private let owner: CacheOwner
-    private let caller: Caller
+    private let peer: ConnectedPeer
     private let last: LastHit
     private let registry: SessionRegistry
     private let timers: Timers
-    private let peer: Peer
+    private let usage: PeerUsage
     private var decoder = FrameDecoder(limit: WireLimits.requestFrame)
     private var waiting = WaitingRequests()
     /// The bytes of replies that did not fit into the socket's buffer.
@@ -48,14 +48,14 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     /// The time at which bytes of the peer were last read.
     private(set) var lastReceived = NIODeadline.now()
 
-    init(owner: CacheOwner, caller: Caller, registry: SessionRegistry, timers: Timers) {
-        self.id = registry.newID(caller.identity, at: caller.publication)
+    init(owner: CacheOwner, peer: ConnectedPeer, registry: SessionRegistry, timers: Timers) {
+        self.id = registry.newID(peer.identity, at: peer.publication)
         self.owner = owner
-        self.caller = caller
-        last = LastHit(of: caller)
+        self.peer = peer
+        last = LastHit(of: peer)
         self.registry = registry
         self.timers = timers
-        peer = registry.peer(of: id)
+        usage = registry.usage(of: id)
     }
 
     /// Whether no request waits for its reply, except for events, which the app can get later as well.
@@ -68,7 +68,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
         let id = id
         owner.assumeIsolated { $0.sessionBegan(id) }
         context.fireChannelActive()
-        registry.opened(self, of: peer, id)
+        registry.opened(self, of: usage, id)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -76,15 +76,15 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
         stopFrameTimeout()
         let id = id
         owner.assumeIsolated { $0.sessionEnded(id) }
-        registry.closed(self, of: peer)
-        peer.ended(requests: waiting.count, of: waiting.bytes)
+        registry.closed(self, of: usage)
+        usage.ended(requests: waiting.count, of: waiting.bytes)
         waiting.removeOutcomes()
-        peer.released(replyBytes: unsent)
+        usage.released(replyBytes: unsent)
         context.fireChannelInactive()
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        guard registry.forget(peer, id) else { return }
+        guard registry.forget(usage, id) else { return }
         let key = id.peer
         owner.assumeIsolated { $0.peerEnded(key) }
     }
@@ -93,7 +93,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
         guard !isEnding else { return }
         lastReceived = .now()
         unwrapInboundIn(data).withUnsafeReadableBytes { decoder.append($0) }
-        registry.turns.run(self, of: peer.turns, at: lastReceived)
+        registry.turns.run(self, of: usage.turns, at: lastReceived)
         // The peer's turn may come later. Until then, only this check stops the reading of what the peer sends.
         if isReading, isFull { setReading(false, context) }
     }
@@ -125,7 +125,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     // MARK: Turns
 
     var hasWork: Bool {
-        (waiting.hasOutcome || !isEnding && decoder.hasFrame && peer.admitsRequests) && canReply
+        (waiting.hasOutcome || !isEnding && decoder.hasFrame && usage.admitsRequests) && canReply
     }
 
     func work(until deadline: NIODeadline) {
@@ -142,12 +142,12 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     func resume() {
         guard let context else { return }
         updateReading(context)
-        if hasWork { registry.turns.add(self, of: peer.turns) }
+        if hasWork { registry.turns.add(self, of: usage.turns) }
     }
 
     /// Whether replies can be written. The requests of a peer that does not read its replies wait.
     private var canReply: Bool {
-        guard unsent == 0, peer.admitsReplies, let context else { return false }
+        guard unsent == 0, usage.admitsReplies, let context else { return false }
         return context.channel.isWritable
     }
 
@@ -157,7 +157,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     private func handleNext(_ context: ChannelHandlerContext) -> Bool {
         guard canReply, isServed(context) else { return false }
         if waiting.hasOutcome, let next = waiting.removeFirst() {
-            peer.ended(requests: 1, of: next.length)
+            usage.ended(requests: 1, of: next.length)
             switch next.outcome {
             case .reply(let encode): write(encode(), context)
             case .waited(let frame, _, .failure(let error)): serve(frame, next.length, .failed(error), context)
@@ -165,7 +165,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
             }
             return true
         }
-        guard !isEnding, peer.admitsRequests else { return false }
+        guard !isEnding, usage.admitsRequests else { return false }
         do throws(TokenError) {
             guard let bytes = try decoder.next() else { return false }
             stopFrameTimeout()
@@ -181,7 +181,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
 
     /// Whether the socket of the connection is still published. If not, the connection is closed.
     private func isServed(_ context: ChannelHandlerContext) -> Bool {
-        guard let publication = caller.publication else { return true }
+        guard let publication = peer.publication else { return true }
         if owner.assumeIsolated({ $0.sockets.isServing(publication) }) { return true }
         context.close(promise: nil)
         return false
@@ -203,7 +203,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
         let waiting = (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
         guard waiting > 0 else { return }
         unsent = waiting
-        peer.holds(replyBytes: waiting)
+        usage.holds(replyBytes: waiting)
         // Completes after everything that was written before it.
         let sent = context.eventLoop.makePromise(of: Void.self)
         context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: sent)
@@ -211,7 +211,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     }
 
     private func sentAll() {
-        peer.released(replyBytes: unsent)
+        usage.released(replyBytes: unsent)
         unsent = 0
         guard let context else { return }
         closeIfDone(context)
@@ -223,7 +223,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     private func updateReading(_ context: ChannelHandlerContext) {
         let reads = unsent == 0 && !isFull
         if reads != isReading { setReading(reads, context) }
-        if decoder.isInsideFrame, !decoder.hasFrame, canReply, peer.admitsRequests {
+        if decoder.isInsideFrame, !decoder.hasFrame, canReply, usage.admitsRequests {
             startFrameTimeout(context)
         } else {
             stopFrameTimeout()
@@ -302,12 +302,12 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     ) {
         let handler: RequestHandler
         do throws(TokenError) {
-            handler = try caller.handler(of: frame.number)
+            handler = try peer.handler(of: frame.number)
         } catch {
             return refuse(error, id: frame.id, context)
         }
-        let (id, caller) = (id, caller)
-        switch owner.assumeIsolated({ handler.reply(frame, id, caller, progress, $0) }) {
+        let (id, peer) = (id, peer)
+        switch owner.assumeIsolated({ handler.reply(frame, id, peer, progress, $0) }) {
         case .now(let reply): write(reply, context)
         case .repeatable(let reply, let entry):
             write(reply, context)
@@ -328,11 +328,11 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     ) {
         let request = WaitingRequests.Request(length: length, watchesEvents: watchesEvents)
         waiting.add(request)
-        peer.began(requestOf: length)
+        usage.began(requestOf: length)
         future.assumeIsolated().whenSuccess { value in
             guard self.context != nil else { return }
             self.waiting.finish(request, outcome(value))
-            if !self.isWorking, self.hasWork { self.registry.turns.run(self, of: self.peer.turns) }
+            if !self.isWorking, self.hasWork { self.registry.turns.run(self, of: self.usage.turns) }
         }
     }
 
@@ -344,8 +344,8 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     }
 
     private func refuse(_ failure: TokenError, id: UInt64, _ context: ChannelHandlerContext) {
-        let error = failure.withReason
-        caller.log.refused(error, id: id)
+        let error = failure.forApps
+        peer.log.refused(error, id: id)
         registry.metrics.count(.request(number: 0, .failed(error.code)))
         write(ReplyFrame.encode(error, id: id), context)
     }

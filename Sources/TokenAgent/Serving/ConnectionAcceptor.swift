@@ -62,20 +62,20 @@ struct ConnectionAcceptor: Sendable {
                     return channel.eventLoop.makeFailedFuture(error)
                 }
                 // The channel is registered when the future completes.
-                return identity(of: channel, by: admission).flatMapThrowing { peer in
+                return identity(of: channel, by: admission).flatMapThrowing { identity in
                     // The socket may have been closed meanwhile.
                     if let publication, !owner.assumeIsolated({ $0.sockets.isServing(publication) }) {
                         metrics.count(.refused(.socket))
                         throw TokenError(.peerNotAuthorized, "the socket is not published any more")
                     }
-                    let caller = Caller(
-                        identity: peer, confirmer: confirmer, denials: denials,
-                        log: RequestLog(logger: options.logger, processID: peer.processID), audit: audit,
+                    let peer = ConnectedPeer(
+                        identity: identity, confirmer: confirmer, denials: denials,
+                        log: RequestLog(logger: options.logger, processID: identity.processID), audit: audit,
                         published: published,
-                        sharesGenerations: options.letsAppsKeepTokens && publication == nil && peer.sandbox == nil)
+                        sharesGenerations: options.letsAppsKeepTokens && publication == nil && identity.sandbox == nil)
                     let session = AgentSession(
-                        owner: owner, caller: caller, registry: registry.value, timers: options.timers)
-                    if caller.isConfined {
+                        owner: owner, peer: peer, registry: registry.value, timers: options.timers)
+                    if peer.isConfined {
                         try descriptors.value?.guardReads(of: channel) {
                             denials.add(refusedPeer: "closed a connection to which descriptors were sent")
                         }

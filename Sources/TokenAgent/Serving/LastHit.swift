@@ -14,15 +14,15 @@ internal import TokenWire
 // Unchecked, because a connection has it: it is used on the event loop only, which is that of `CacheOwner`.
 final class LastHit: @unchecked Sendable {
     /// The peer of the connection, for which the access policy has decided about `hit`.
-    let caller: Caller
+    let peer: ConnectedPeer
     /// The last hit; nil before the first one.
     var hit: KeptReplies.Hit?
     /// The line of the audit log in which the hit was recorded, and its repetitions are counted until it is written; nil if there is no
     /// audit log.
     var line: AuditWriter.Line?
 
-    init(of caller: Caller) {
-        self.caller = caller
+    init(of peer: ConnectedPeer) {
+        self.peer = peer
     }
 }
 

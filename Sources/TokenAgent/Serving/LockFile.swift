@@ -48,8 +48,8 @@ struct LockFile: ~Copyable {
         let holder = String(decoding: text, as: UTF8.self).trimmedNonEmpty ?? "unknown"
         return TokenError(
             .agentUnavailable,
-            "another sso-agent (process \(holder)) already listens on \(socketPath); use it, or "
-                + (Int32(holder) == nil ? "stop it first" : "stop it first, run: kill \(holder)"))
+            "another sso-agent (process \(holder)) already listens on \(socketPath); use it, or stop it first",
+            Int32(holder).map { .purpose("kill \($0)") })
     }
 
     /// Longer than a stopping agent waits for its replies in progress, and shorter than a program waits for the agent

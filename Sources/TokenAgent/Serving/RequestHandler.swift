@@ -25,6 +25,9 @@ struct RequestHandler: Sendable {
 
         /// Whether the request has waited for nothing.
         var isImmediate: Bool { if case .received = self { true } else { false } }
+
+        /// Whether the request has waited for the store.
+        var hasLoaded: Bool { if case .loaded = self { true } else { false } }
     }
 
     /// The number of the request type; see `AgentRequest.number`.
@@ -34,84 +37,105 @@ struct RequestHandler: Sendable {
     let watchesEvents: Bool
     /// Handles the frame of a request and returns the frame of its reply, or what has to be waited for before it is called again.
     /// A cache hit is answered before this returns.
-    let reply: @Sendable (RequestFrame, SessionID, Caller, Progress, isolated CacheOwner) -> EncodedReply
+    let reply: @Sendable (RequestFrame, SessionID, ConnectedPeer, Progress, isolated CacheOwner) -> EncodedReply
 
     /// - Parameter descriptor: returns the descriptor to send with a success that is available immediately; nil for
     ///   none.
     init<Request: WireRequest>(
         _ type: Request.Type, waits: Wait = .untilLoaded, watchesEvents: Bool = false,
-        descriptor: (@Sendable (isolated CacheOwner, Request, Caller) -> Int32?)? = nil,
+        descriptor: (@Sendable (isolated CacheOwner, Request, ConnectedPeer) -> Int32?)? = nil,
         answer: @escaping @Sendable (isolated CacheOwner, Request, SessionID) -> Answer<Request.Reply>
     ) {
         number = Request.number
         self.watchesEvents = watchesEvents
         let name = RequestFrame.name(of: Request.number) ?? "unknown"
-        reply = { frame, session, caller, progress, owner in
-            let (id, metrics) = (frame.id, owner.core.metrics)
+        reply = { frame, session, peer, progress, owner in
             let decoded: Request
             do throws(TokenError) {
                 let sent = try frame.request(Request.self)
-                decoded = caller.isConfined ? sent.confined : sent
+                decoded = peer.isConfined ? sent.confined : sent
             } catch {
-                caller.log.refused(error, id: id)
-                metrics.count(.request(number: Request.number, .failed(error.code)))
-                return .now(ReplyFrame.encode(error.withReason, id: id))
+                peer.log.refused(error, id: frame.id)
+                owner.core.metrics.count(.request(number: Request.number, .failed(error.code)))
+                return .now(ReplyFrame.encode(error.forApps, id: frame.id))
             }
             // An app may keep a result only if it shares the page, and if an equal request needs no confirmation by a
             // person.
-            let restricted =
-                caller.sharesGenerations && progress.isImmediate ? nil : decoded.withoutFreshness
+            let restricted = peer.sharesGenerations && progress.isImmediate ? nil : decoded.withoutFreshness
             let request = restricted ?? decoded
             var asked = PolicyRequest(name: name, subject: request.subject, purpose: request.purpose)
             if asked.subject.isContinuation {
                 asked.subject.isContinuation = owner.isContinuation(request, on: session)
             }
-            let encode: @Sendable (Result<Request.Reply, TokenError>) -> [UInt8] = { [asked] outcome in
-                let outcome = outcome.mapError(\.withReason)
-                metrics.replied(to: Request.number, outcome)
-                caller.log.replied(to: request, id: id, outcome, limitedBy: caller.denials)
-                caller.audit?.replied(to: request, asked, outcome, from: caller)
-                return ReplyFrame.encode(outcome, to: Request.self, id: id)
-            }
-            var hasLoaded = false
-            switch progress {
-            case .received:
-                switch caller.admission(of: asked, by: owner.policy, on: owner.loop) {
-                case .allowed: break
-                case .refused(let error): return .now(encode(.failure(error)))
-                case .confirming(let future): return .afterConfirmation(future)
-                }
-            case .confirmed, .loaded:
-                if let error = caller.refusalAfterWait(of: asked, by: owner.policy) {
-                    return .now(encode(.failure(error)))
-                }
-                if case .loaded = progress { hasLoaded = true }
-            case .failed(let error): return .now(encode(.failure(error)))
-            }
+            let exchange = Exchange(
+                request: request, asked: asked, id: frame.id, peer: peer, metrics: owner.core.metrics)
+            if let reply = exchange.replyBeforeAnswer(after: progress, owner) { return reply }
             // The store may have been locked while the request waited for its turn.
-            if !hasLoaded || waits == .untilLoaded, let load = owner.load(waits, for: request, from: caller) {
+            if !progress.hasLoaded || waits == .untilLoaded, let load = owner.load(waits, for: request, from: peer) {
                 return .afterLoad(load)
             }
             let answer = answer(owner, request, session)
             if let descriptor, case .now(let outcome) = answer, case .success = outcome,
-                let descriptor = descriptor(owner, request, caller)
+                let descriptor = descriptor(owner, request, peer)
             {
-                return .withDescriptor(encode(outcome), descriptor)
+                return .withDescriptor(exchange.encode(outcome), descriptor)
             }
             guard restricted == nil, case .repeatable(let value, let conditions) = answer else {
-                return answer.encoded(encode)
+                return answer.encoded(exchange.encode)
             }
-            let outcome = Result<Request.Reply, TokenError>.success(value)
-            let event = caller.audit?.event(of: request, asked, outcome)
-            caller.log.replied(to: request, id: id, outcome, limitedBy: caller.denials)
-            metrics.replied(to: Request.number, outcome)
-            if let event { caller.audit?.record(event, from: caller) }
-            return .repeatable(
-                ReplyFrame.encode(outcome, to: Request.self, id: id),
-                KeptReplies.Entry(
-                    conditions: conditions, policyRequest: asked, event: event,
-                    hasFreshness: request.withoutFreshness != nil))
+            return exchange.repeatableReply(value, conditions)
         }
+    }
+}
+
+/// A decoded request and its peer: what the access policy decides about, and what the reply is logged and recorded with.
+private struct Exchange<Request: WireRequest>: Sendable {
+    let request: Request
+    /// The request as the access policy sees it.
+    let asked: PolicyRequest
+    let id: UInt64
+    let peer: ConnectedPeer
+    let metrics: AgentMetrics
+
+    /// The reply to a request that is not answered: it is refused, a person is asked first, or what it has waited for has failed. Nil if
+    /// it may be answered.
+    func replyBeforeAnswer(after progress: RequestHandler.Progress, _ owner: isolated CacheOwner) -> EncodedReply? {
+        switch progress {
+        case .received:
+            switch peer.admission(of: asked, by: owner.policy, on: owner.loop) {
+            case .allowed: nil
+            case .refused(let error): .now(encode(.failure(error)))
+            case .confirming(let future): .afterConfirmation(future)
+            }
+        case .confirmed, .loaded:
+            peer.refusalAfterWait(of: asked, by: owner.policy).map { .now(encode(.failure($0))) }
+        case .failed(let error): .now(encode(.failure(error)))
+        }
+    }
+
+    /// Counts, logs and records an outcome.
+    ///
+    /// - Returns: the frame of the reply.
+    @Sendable func encode(_ outcome: Result<Request.Reply, TokenError>) -> [UInt8] {
+        let outcome = outcome.mapError(\.forApps)
+        metrics.replied(to: Request.number, outcome)
+        peer.log.replied(to: request, id: id, outcome, limitedBy: peer.denials.limit)
+        peer.audit?.replied(to: request, asked, outcome, from: peer)
+        return ReplyFrame.encode(outcome, to: Request.self, id: id)
+    }
+
+    /// Does the same with a success that repetitions of the request have as well, whose event each of them adds to the audit log.
+    func repeatableReply(_ value: Request.Reply, _ conditions: KeptReplies.Conditions) -> EncodedReply {
+        let outcome = Result<Request.Reply, TokenError>.success(value)
+        let event = peer.audit?.event(of: request, asked, outcome)
+        metrics.replied(to: Request.number, outcome)
+        peer.log.replied(to: request, id: id, outcome, limitedBy: peer.denials.limit)
+        if let event { peer.audit?.record(event, from: peer) }
+        return .repeatable(
+            ReplyFrame.encode(outcome, to: Request.self, id: id),
+            KeptReplies.Entry(
+                conditions: conditions, policyRequest: asked, event: event,
+                hasFreshness: request.withoutFreshness != nil))
     }
 }
 

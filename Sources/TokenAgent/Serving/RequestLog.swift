@@ -13,15 +13,15 @@ struct RequestLog: Sendable {
 
     /// Logs the reply to a request.
     ///
-    /// - Parameter denials: limits the messages about security events that have failed, which an app can repeat at will.
+    /// - Parameter limit: limits the messages about security events that have failed, which an app can repeat at will.
     func replied<Request: WireRequest>(
-        to request: Request, id: UInt64, _ outcome: Result<Request.Reply, TokenError>, limitedBy denials: DenialLog
+        to request: Request, id: UInt64, _ outcome: Result<Request.Reply, TokenError>, limitedBy limit: MessageLimit
     ) {
         let level: Logger.Level = Self.isSecurityEvent(request, outcome) ? .notice : .debug
         guard logger.logLevel <= level else { return }
         var metadata = metadata(RequestFrame.name(of: Request.number) ?? "unknown", id)
         if case .failure(let error) = outcome {
-            guard level == .debug || denials.admitsMessage() else { return }
+            guard level == .debug || limit.admitsMessage() else { return }
             metadata["failure"] = "\(error.code.name)"
         }
         if let clientID = request.subject.clientID { metadata["client_id"] = "\(Self.safe(clientID.text))" }

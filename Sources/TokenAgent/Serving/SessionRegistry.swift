@@ -7,7 +7,8 @@ internal import NIOCore
 final class SessionRegistry {
     /// The turns of the peers at the event loop.
     let turns: TurnQueue
-    private var peers: [PeerKey: Peer] = [:]
+    /// What each peer uses of its limits.
+    private var peers: [PeerKey: PeerUsage] = [:]
     private var count = 0
     /// The connections whose peers are being identified, the oldest first.
     private var unidentified: [PeerKey: [Identification]] = [:]
@@ -45,12 +46,12 @@ final class SessionRegistry {
             publication: publication.map { PublicationUser(socket: $0.id, userID: peer.userID) })
     }
 
-    /// The peer of a connection: the one of its process's other connections, or a new one.
-    func peer(of id: SessionID) -> Peer {
-        if let peer = peers[id.peer] { return peer }
-        let peer = Peer(limits: id.publication == nil ? peerLimits : peerLimits.published)
-        peers[id.peer] = peer
-        return peer
+    /// What the peer of a connection uses, together with its other connections.
+    func usage(of id: SessionID) -> PeerUsage {
+        if let usage = peers[id.peer] { return usage }
+        let usage = PeerUsage(limits: id.publication == nil ? peerLimits : peerLimits.published)
+        peers[id.peer] = usage
+        return usage
     }
 
     /// Counts a connection whose peer is being identified against the limits of its process, until `end(_:)` is called.
@@ -86,20 +87,20 @@ final class SessionRegistry {
     ///
     /// Past a limit, the connection that has been idle longest is closed: of the same peer, or of the peer with most
     /// connections. Its app reconnects on demand. If none of them is idle, the new one is closed.
-    func opened(_ session: AgentSession, of peer: Peer, _ id: SessionID) {
+    func opened(_ session: AgentSession, of usage: PeerUsage, _ id: SessionID) {
         // Another connection of the process may have been closed since the peer was looked up.
-        if peers[id.peer] == nil { peers[id.peer] = peer }
-        peer.add(session)
+        if peers[id.peer] == nil { peers[id.peer] = usage }
+        usage.add(session)
         metrics.connectionOpened()
         count += 1
-        var crowded: Peer?
-        if peer.hasTooManyConnections {
-            crowded = peer
+        var crowded: PeerUsage?
+        if usage.hasTooManyConnections {
+            crowded = usage
         } else if count > limit {
             crowded = peers.values.max { $0.sessions.count < $1.sessions.count }
         }
         guard let crowded else { return }
-        if let processID = id.processID, crowded === peer, peer.noteClosing() {
+        if let processID = id.processID, crowded === usage, usage.noteClosing() {
             logger.warning("an app has too many connections", metadata: ["pid": "\(processID)"])
         }
         metrics.count(.closed)
@@ -107,8 +108,8 @@ final class SessionRegistry {
     }
 
     /// Removes a session whose connection is closed.
-    func closed(_ session: AgentSession, of peer: Peer) {
-        guard peer.remove(session) else { return }
+    func closed(_ session: AgentSession, of usage: PeerUsage) {
+        guard usage.remove(session) else { return }
         metrics.connectionClosed()
         count -= 1
         if count == 0 { drained?.succeed() }
@@ -117,8 +118,8 @@ final class SessionRegistry {
     /// Removes a peer that has no connection any more.
     ///
     /// - Returns: whether it was removed.
-    func forget(_ peer: Peer, _ id: SessionID) -> Bool {
-        guard peer.sessions.isEmpty else { return false }
+    func forget(_ usage: PeerUsage, _ id: SessionID) -> Bool {
+        guard usage.sessions.isEmpty else { return false }
         peers[id.peer] = nil
         return true
     }
@@ -142,8 +143,8 @@ final class SessionRegistry {
         guard count > 0 else { return loop.makeSucceededVoidFuture() }
         let promise = loop.makePromise(of: Void.self)
         drained = promise
-        for peer in peers.values {
-            for session in peer.sessions.values { session.end() }
+        for usage in peers.values {
+            for session in usage.sessions.values { session.end() }
         }
         return promise.futureResult
     }
@@ -167,34 +168,4 @@ struct SessionID: Hashable, Sendable {
 
     /// Whether two connections are those of one peer. A connection whose process is not known counts for itself.
     func isOfSamePeer(as other: SessionID) -> Bool { peer == other.peer }
-}
-
-/// A user of a published socket.
-struct PublicationUser: Hashable, Sendable {
-    /// The number of the socket.
-    var socket: UInt64
-    var userID: UInt32
-}
-
-/// An app in a sandbox. Those whose app is not known count as one.
-struct SandboxedApp: Hashable, Sendable {
-    var id: String?
-}
-
-/// Identifies a peer: a process or, if it is not known, a connection.
-///
-/// All processes of a sandboxed app are one peer, and so are all processes of a user at one published socket: who starts many of them
-/// gets no larger share than an app that has one.
-enum PeerKey: Hashable {
-    case process(Int32)
-    case sandbox(SandboxedApp)
-    case connection(UInt64)
-    case published(PublicationUser)
-
-    /// The number of the published socket; nil for the agent's own.
-    var socket: UInt64? {
-        if case .published(let user) = self { user.socket } else { nil }
-    }
-
-    var isPublished: Bool { socket != nil }
 }

@@ -11,7 +11,8 @@ extension SignInSessions {
         let parameters = request.parameters
         let authority = try await authorities.resolve(
             parameters.authority, parameters, username: request.loginHint ?? request.account.username)
-        let endpoints = try await service.endpoints(of: authority, version: parameters.version)
+        let endpoints = try await service.signInEndpoints(
+            of: authority, version: parameters.version, correlationID: parameters.correlationID)
         let (pkce, state, nonce) = (PKCE.make(), PKCE.randomText(), PKCE.randomText())
         let redirect = try await LoopbackRedirect.listen(
             redirectURI: parameters.redirectURI, state: state, userID: userID, timeout: browserTimeout,
@@ -50,11 +51,20 @@ extension SignInSessions {
             throw ending(of: id) ?? error
         }
         let answer = try response(at: url, to: begun, state: state, issuer: issuer)
-        return try await signIn(
-            begun,
-            code: .authorizationCode(
-                code: answer.code, verifier: pkce.verifier, redirectURI: redirect.redirectURI), nonce: nonce,
-            at: authorities.authority(begun.parameters, movedTo: answer.cloudName))
+        do throws(TokenError) {
+            return try await signIn(
+                begun,
+                code: .authorizationCode(
+                    code: answer.code, verifier: pkce.verifier, redirectURI: redirect.redirectURI), nonce: nonce,
+                at: authorities.authority(begun.parameters, movedTo: answer.cloudName))
+        } catch {
+            var error = error
+            // The app applies the policy to the account that has signed in.
+            if error.code == .protectionPolicyRequired, error.details.homeAccountID == nil {
+                error.details.homeAccountID = answer.account
+            }
+            throw error
+        }
     }
 
     /// Decodes the URL of the redirect. An error of the identity provider without a correlation ID gets that of the sign-in, which the
@@ -110,7 +120,9 @@ extension SignInSessions {
     /// Logs that the app's redirect URI was replaced: an identity provider that does not know the replacement shows an error to
     /// the user and sends none to the app.
     private func logReplacement(in parameters: TokenParameters, by redirect: LoopbackRedirect) {
-        guard let replaced = BrowserRedirect(parameters.redirectURI).replaced, notices.admitsMessage() else { return }
+        guard let replaced = BrowserRedirect(parameters.redirectURI).replaced, messageLimit.admitsMessage() else {
+            return
+        }
         var metadata = RequestLog.redirect(redirect.redirectURI, of: parameters)
         metadata["replaced"] = "\(RequestLog.safe(replaced))"
         logger.notice("the app's redirect URI cannot be used here; register http://localhost", metadata: metadata)
@@ -118,8 +130,8 @@ extension SignInSessions {
 
     /// Logs connections to the redirect URI that are refused because of their user.
     private func logRefusal(in parameters: TokenParameters) -> @Sendable (LoopbackRedirect.Refusal) -> Void {
-        { [logger, notices] refusal in
-            guard notices.admitsMessage() else { return }
+        { [logger, messageLimit] refusal in
+            guard messageLimit.admitsMessage() else { return }
             var metadata = RequestLog.redirect(BrowserRedirect(parameters.redirectURI).registration, of: parameters)
             switch refusal {
             case .anotherUser(let user):
@@ -133,7 +145,7 @@ extension SignInSessions {
 
     /// Logs that a browser sign-in has expired, with the redirect URI that got no response.
     func logExpiry(of method: SignInSession.Method) {
-        guard case .browser(let begun, let redirect, _, _, _, _) = method, notices.admitsMessage() else { return }
+        guard case .browser(let begun, let redirect, _, _, _, _) = method, messageLimit.admitsMessage() else { return }
         logger.notice(
             "a browser sign-in expired without a response",
             metadata: RequestLog.redirect(redirect.redirectURI, of: begun.parameters))

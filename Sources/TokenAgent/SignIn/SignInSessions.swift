@@ -18,7 +18,7 @@ final class SignInSessions {
     let loop: any EventLoop
     let logger: Logger
     /// Limits the messages that an app can cause without a response of a provider.
-    let notices: DenialLog
+    let messageLimit: MessageLimit
     /// The user whose browser is redirected.
     let userID: UInt32
     /// How long a browser that has connected to the redirect URI may take to send its request.
@@ -37,7 +37,7 @@ final class SignInSessions {
         tasks = core.tasks
         loop = core.loop
         logger = core.logger
-        notices = DenialLog(logger: core.logger, now: core.now)
+        messageLimit = MessageLimit(logger: core.logger, now: core.now)
         self.userID = userID
         self.browserTimeout = browserTimeout
     }

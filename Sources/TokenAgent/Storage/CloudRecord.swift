@@ -33,6 +33,6 @@ struct CloudRecord {
         let body = Body(cloud: cloud, attestedBy: CloudDirectory.attesting)
         guard let bytes = try? CacheJSON.encode(body) else { return nil }
         return StoredRecord(
-            key: RecordKey(group: "", kind: .cloud, key: cloud.preferredCache), body: bytes, owner: .everyone)
+            key: RecordKey(group: "", kind: .cloud, key: cloud.preferredCache), body: bytes, account: .everyAccount)
     }
 }

@@ -66,9 +66,9 @@ final class Removals {
             try await commits.commit(removal.pending)
         } catch {
             var error = error
-            error.message +=
+            error.append(
                 "; what was removed is not used any more, but stays on the disk until the agent can write it, and comes back if the "
-                + "agent is restarted before"
+                    + "agent is restarted before")
             throw error
         }
         return !removal.pending.changes.isEmpty

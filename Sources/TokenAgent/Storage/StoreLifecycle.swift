@@ -271,10 +271,7 @@ final class StoreLifecycle {
         } catch {
             await store.forgetPassphrase()
             var error = error
-            // A message with a command ends with it.
-            if isWorthRetrying, !error.message.contains(" run: ") {
-                error.message += "; the agent tries again with the next request"
-            }
+            if isWorthRetrying, !error.namesRemedy { error.append("; the agent tries again with the next request") }
             // Only the caller who has entered a wrong passphrase is told that it is wrong.
             var problemOfOthers: TokenError?
             if passphrase != nil, case .locked(let problem) = store.report.phase { problemOfOthers = problem }

@@ -34,8 +34,8 @@ enum StoreRoom: Equatable {
         {
             throw TokenError(
                 .storeUnavailable,
-                "the store has no room for another account of this app; sign out of accounts that are not needed; run: ssoctl accounts"
-            )
+                "the store has no room for another account of this app; sign out of accounts that are not needed",
+                .run("ssoctl accounts"))
         }
         let isCrowded =
             known.accessTokens.values.count { $0.clientID == parameters.clientID } >= Self.tokensOfAnAccount

@@ -62,7 +62,7 @@ final class AuthorityResolver {
             return TokenError(
                 .invalidDeveloperParameter,
                 "\(authority) is not https; for an emulator on this machine, write allow_loopback_http = true under [network] in the "
-                    + "configuration, then run: ssoctl reload")
+                    + "configuration", .then("ssoctl reload"))
         }
         guard parameters.validatesAuthority else { return nil }
         switch authority.kind {

@@ -24,7 +24,7 @@ final class RedemptionNotes {
     /// The change that writes the note of a refresh token, before it is sent.
     func note(of token: RefreshTokenRecord, in group: SharingGroup, at now: Int64) -> StoreChange {
         let key = Self.note(of: CacheRecord.refreshToken(token).key(in: group))
-        return .put(StoredRecord(key: key, body: Array("{\"began_at\":\"\(now)\"}".utf8), owner: .nobody))
+        return .put(StoredRecord(key: key, body: Array("{\"began_at\":\"\(now)\"}".utf8), account: .noAccount))
     }
 
     /// The changes that delete the notes of refresh tokens.

@@ -136,17 +136,19 @@ final class RefreshTokenRedeemer {
                     try await redeem(&attempt, at: place, request)
                 }
                 if let result = attempt.result { return result }
-            } catch  where error.allowsNextRefreshToken {
+            } catch  where error.allowsNextRefreshToken(request.parameters.version) {
                 attempt.noteRefusal(error, isV1: request.parameters.version == .v1)
             }
         }
         let refusal = attempt.refusal
+        if let error = refusal?.error, error.refusesRequest { throw error }
         if refusal != nil {
             memory.events.interactionIsDue(
                 plan.account, of: request.parameters.clientID, in: request.parameters.sharingGroup, memory.cache)
         }
         throw TokenError(
-            .interactionRequired, refusal?.reason ?? Refusal.unknown, details: refusal?.details ?? TokenError.Details())
+            .interactionRequired, refusal?.reason ?? Refusal.unknown,
+            details: refusal?.error.details ?? TokenError.Details())
     }
 
     /// Redeems the next refresh token of the attempt, if it is the one at a place after all earlier redemptions have ended.
@@ -313,13 +315,13 @@ private struct Attempt {
 
 /// The refusal of a refresh token.
 private struct Refusal {
-    let details: TokenError.Details
+    let error: TokenError
     /// The message of the error that asks the user to sign in.
     let reason: String
 
     /// - Parameter wasInterrupted: whether the reply to an earlier redemption of the token was lost.
     init(_ error: TokenError, wasInterrupted: Bool) {
-        details = error.details
+        self.error = error
         let isInterruption = wasInterrupted && error.details.oauthError == "invalid_grant"
         reason = isInterruption ? Self.interruption : ProviderRefusal(error.details)?.explanation ?? Self.unknown
     }
@@ -352,31 +354,12 @@ extension RedeemGrant {
     }
 }
 
-/// The meaning of a token endpoint's errors for a silent request.
 extension TokenError {
-    /// Whether the next refresh token may be tried: the error refuses the refresh token and not the request.
-    var allowsNextRefreshToken: Bool {
-        guard details.oauthError != nil else { return false }
-        switch code {
-        case .protectionPolicyRequired, .invalidScope, .invalidClient, .serverError: return false
-        default: return true
-        }
-    }
-
-    /// Whether the token endpoint could not be reached or was not able to answer.
-    var isOutage: Bool {
-        switch code {
-        case .networkUnavailable, .timedOut, .serverError: true
-        case .unhandledHTTPResponse: (details.httpStatus ?? 0) >= 500
-        default: false
-        }
-    }
-
     /// The error with the account it is about, so that the app can name the account to the user.
     fileprivate func withAccount(_ account: AccountKey, cache: CredentialCache, in group: SharingGroup) -> TokenError {
         var error = self
-        error.details.homeAccountID = account.homeAccountID
-        error.details.username = cache.username(of: account, in: group)
+        error.details.homeAccountID = account.homeAccountID ?? details.homeAccountID
+        error.details.username = cache.username(of: account, in: group) ?? details.username
         return error
     }
 }
@@ -387,20 +370,5 @@ extension TokenResult {
         var result = self
         result.correlationID = correlationID
         return result
-    }
-}
-
-extension Result<TokenResult, TokenError> {
-    /// The fallback if the redemption has failed and the fallback is still valid, or during an outage within its extended
-    /// lifetime.
-    func usingFallback(_ fallback: TokenResult?, at now: Int64) -> Self {
-        guard case .failure(let error) = self, let fallback, error.code != .protectionPolicyRequired else {
-            return self
-        }
-        if fallback.expiresOn > now { return .success(fallback) }
-        guard error.isOutage, fallback.extendedExpiresOn ?? 0 > now else { return self }
-        var extended = fallback
-        extended.isExtendedLifetime = true
-        return .success(extended)
     }
 }

@@ -37,7 +37,7 @@ final class ThrottleTable {
         let record = [overloads[key.target], refusals[key]].compactMap(\.self).first { $0.times.contains(now) }
         guard let record else { return nil }
         var error = record.error
-        error.message += "; the server is not asked again for \(record.times.upperBound - now) s"
+        error.append("; the server is not asked again for \(record.times.upperBound - now) s")
         error.details.isThrottled = true
         return error
     }

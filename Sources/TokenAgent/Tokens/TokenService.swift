@@ -9,8 +9,10 @@ protocol TokenService: Sendable {
     /// Redeems a grant. `delivery` records whether the grant may have reached the token endpoint.
     func redeem(_ request: TokenRequest, _ delivery: DeliveryTracker?) async throws(TokenError) -> IssuedTokens
 
-    /// The endpoints of an authority.
-    func endpoints(of authority: Authority, version: OAuthVersion) async throws(TokenError) -> Endpoints
+    /// The endpoints of an authority at which a user is about to sign in.
+    func signInEndpoints(
+        of authority: Authority, version: OAuthVersion, correlationID: CorrelationID
+    ) async throws(TokenError) -> Endpoints
 
     /// The URL of the sign-in page for an authorization request, which may be pushed (RFC 9126).
     func authorizationPage(

@@ -189,7 +189,7 @@ extension CacheRecord {
         content.pack(into: &writer)
         return StoredRecord(
             key: RecordKey(group: group.name, kind: content.kind, key: content.key), body: writer.bytes,
-            owner: content.header.account?.homeAccountID.map { .account($0.text) } ?? .nobody)
+            account: content.header.account?.homeAccountID.map { .account($0.text) } ?? .noAccount)
     }
 }
 

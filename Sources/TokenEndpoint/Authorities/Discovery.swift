@@ -29,13 +29,10 @@ extension TokenEndpointClient {
     /// The endpoints of an authority: by convention in Microsoft's clouds, else from the discovery document (OpenID Connect
     /// Discovery 1.0 section 4), which is requested once, or by convention if there is none.
     ///
-    /// - Throws: `serverInvalidResponse` (-51401) if the document names an endpoint without `https`.
-    package func endpoints(of authority: Authority, version: OAuthVersion) async throws(TokenError) -> Endpoints {
-        try await endpoints(of: authority, version: version, correlationID: nil)
-    }
-
+    /// - Throws: `serverInvalidResponse` (-51401) if the document names an endpoint without `https`; `authorityValidation` (-51600) if the
+    ///   authority does not know its tenant.
     func endpoints(
-        of authority: Authority, version: OAuthVersion, correlationID: CorrelationID?
+        of authority: Authority, version: OAuthVersion, correlationID: CorrelationID? = nil
     ) async throws(TokenError) -> Endpoints {
         try requireAllowed(authority)
         if authority.kind == .entra, CloudDirectory.isBuiltIn(authority.environment),
@@ -45,16 +42,44 @@ extension TokenEndpointClient {
         }
         let key = DiscoveryKey(authority: authority, version: version)
         if let known = discovered.withLock({ $0[key] }) { return known }
-        let url = Endpoints.discoveryURL(of: authority, version: version)
-        let endpoints = try await transport.send(HTTPRequest(url: url, correlationID: correlationID)) {
-            (response) throws(TokenError) in
-            try Endpoints(response, of: authority, version: version)
-        }
+        let endpoints = try await requestEndpoints(of: authority, version: version, correlationID)
         discovered.withLock { known in
             if known.count >= Self.discoveredLimit { known.removeAll() }
             known[key] = endpoints
         }
         return endpoints
+    }
+
+    /// The endpoints of an authority at which a user is about to sign in.
+    ///
+    /// An authority of Microsoft's clouds, whose endpoints are known, is asked for its discovery document all the same: its sign-in page
+    /// would tell the user, and not the app, that there is no such tenant, and without a network there is no page.
+    ///
+    /// - Throws: as `endpoints(of:version:)`; `networkUnavailable` (-53009) if the authority cannot be reached.
+    package func signInEndpoints(
+        of authority: Authority, version: OAuthVersion, correlationID: CorrelationID
+    ) async throws(TokenError) -> Endpoints {
+        let endpoints = try await endpoints(of: authority, version: version, correlationID: correlationID)
+        guard authority.kind == .entra, CloudDirectory.isBuiltIn(authority.environment) else { return endpoints }
+        do throws(TokenError) {
+            _ = try await requestEndpoints(of: authority, version: version, correlationID)
+        } catch {
+            switch error.code {
+            case .authorityValidation, .networkUnavailable, .cancelled: throw error
+            default: break
+            }
+        }
+        return endpoints
+    }
+
+    private func requestEndpoints(
+        of authority: Authority, version: OAuthVersion, _ correlationID: CorrelationID?
+    ) async throws(TokenError) -> Endpoints {
+        let url = Endpoints.discoveryURL(of: authority, version: version)
+        return try await transport.send(HTTPRequest(url: url, correlationID: correlationID)) {
+            (response) throws(TokenError) in
+            try Endpoints(response, of: authority, version: version)
+        }
     }
 
     /// Has the discovery document of an authority read again when it is next needed, unless that has happened.

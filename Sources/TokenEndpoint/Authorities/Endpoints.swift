@@ -60,16 +60,18 @@ package struct Endpoints: Sendable, Equatable {
         return authority.url + (isV2 ? "/v2.0" : "") + "/.well-known/openid-configuration"
     }
 
-    /// Decodes a discovery document. If there is none, the convention is used.
+    /// Decodes a discovery document. If there is none, the convention is used, except where a missing document means that there is no such
+    /// policy or tenant.
     init(_ response: HTTPResponse, of authority: Authority, version: OAuthVersion) throws(TokenError) {
         let document = response.status == 200 ? response.json : nil
-        if response.status == 404 || (response.status == 200 && document == nil),
+        let alwaysHasDocument = (authority.kind == .b2c || authority.kind == .ciam) && !authority.isLoopback
+        if response.status == 404 && !alwaysHasDocument || response.status == 200 && document == nil,
             let convention = Endpoints(byConventionOf: authority, version: version)
         {
             self = convention
             return
         }
-        guard response.status == 200 else { throw response.unhandled }
+        guard response.status == 200 else { throw Self.refusal(response, of: authority) }
         guard let document, let token = document.text("token_endpoint"),
             let authorization = document.text("authorization_endpoint")
         else { throw response.invalid("does not name a token endpoint and an authorization endpoint") }
@@ -80,6 +82,14 @@ package struct Endpoints: Sendable, Equatable {
         pushedAuthorization = document.text("pushed_authorization_request_endpoint")
         requiresPushedAuthorization = document["require_pushed_authorization_requests"]?.boolean ?? false
         try requireSafe(for: authority, response)
+    }
+
+    /// The error for a response that is no discovery document: Microsoft's clouds report an unknown tenant as an OAuth error.
+    private static func refusal(_ response: HTTPResponse, of authority: Authority) -> TokenError {
+        guard authority.kind != .openID, response.isOAuth, let error = response.json.flatMap(OAuthError.init) else {
+            return response.unhandled
+        }
+        return error.tokenError(.authorityValidation, response: response)
     }
 
     /// Refuses `http` endpoints, unless the authority and the endpoint are both on this machine.

@@ -89,6 +89,8 @@ package struct AuthorizationResponse: Sendable {
     /// The host of the cloud in which to redeem the code, if it is not the requested one (`cloud_instance_host_name`). The
     /// caller has to check it: the response is not authenticated.
     package let cloudName: String?
+    /// The account that signed in, which Microsoft's clouds name (`client_info`). As little authenticated as `cloudName`.
+    package let account: HomeAccountID?
 
     /// Decodes the URL to which the browser was redirected. The parameters may be in its query or in its fragment.
     ///
@@ -115,6 +117,8 @@ package struct AuthorizationResponse: Sendable {
         }
         self.code = Secret(code)
         self.cloudName = parameters["cloud_instance_host_name"]?.trimmedNonEmpty
+        self.account = parameters["client_info"].flatMap(HomeAccountID.named)
+            .flatMap { ValueLimits.isIdentifier($0.text) ? $0 : nil }
     }
 
     private static func parameters(of url: String) -> FormParameters? {

@@ -6,6 +6,9 @@ struct OAuthError: Sendable {
     var subError: String?
     var description: String?
     var codes: [Int32]
+    /// The user whom an app protection policy concerns; Entra names it in no other error.
+    private var username: String?
+    private var homeAccountID: HomeAccountID?
 
     /// Nil unless the object has an `error` that is not blank.
     init?(_ object: JSONTree) {
@@ -16,6 +19,9 @@ struct OAuthError: Sendable {
         self.codes = (object["error_codes"]?.values ?? []).prefix(64).compactMap {
             $0.integer.flatMap(Int32.init(exactly:))
         }
+        self.username = object.text("adi").map { UntrustedText.clean($0) }
+        self.homeAccountID = object.text("client_info").flatMap(HomeAccountID.named)
+            .flatMap { ValueLimits.isIdentifier($0.text) ? $0 : nil }
     }
 
     /// Nil unless the parameters hold an `error` that is not blank.
@@ -54,7 +60,12 @@ struct OAuthError: Sendable {
         return CorrelationID(String(description[mark.upperBound...].prefix(36)))
     }
 
-    private var tokenEndpointCode: TokenError.Code { TokenError.Code(oauthError: error, subError: subError) }
+    private var tokenEndpointCode: TokenError.Code {
+        isUnknownTenant ? .authorityValidation : TokenError.Code(oauthError: error, subError: subError)
+    }
+
+    /// Whether there is no such tenant (AADSTS90002). MSAL learns it from the discovery document, which is not read here for a refresh.
+    private var isUnknownTenant: Bool { error.lowercased() == "invalid_tenant" || codes.contains(90002) }
 
     private func tokenError(_ code: TokenError.Code, httpStatus: Int?) -> TokenError {
         var details = TokenError.Details()
@@ -64,6 +75,7 @@ struct OAuthError: Sendable {
         details.stsErrorCodes =
             codes.isEmpty ? [ProviderRefusal.number(in: description)].compactMap(\.self) : codes
         details.httpStatus = httpStatus.map(Int32.init(clamping:))
+        if code == .protectionPolicyRequired { (details.username, details.homeAccountID) = (username, homeAccountID) }
         return TokenError(code, UntrustedText.clean(description.map { "\(error): \($0)" } ?? error), details: details)
     }
 }

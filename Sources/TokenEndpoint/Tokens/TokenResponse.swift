@@ -6,7 +6,7 @@ extension IssuedTokens {
     ///   - now: this machine's time, in seconds since 1970.
     init(_ response: HTTPResponse, to request: TokenRequest, issuer: String?, now: Int64) throws(TokenError) {
         let object = try response.oauthObject()
-        self.init(object, to: request)
+        self.init(object, to: request, now: now)
         // As Microsoft's libraries, missing tokens are reported as internal errors, and wrong ones as invalid responses.
         guard accessToken != nil || idToken != nil else {
             throw response.invalid("holds no token", code: .internalError)
@@ -34,14 +34,15 @@ extension IssuedTokens {
         }
     }
 
-    private init(_ object: JSONTree, to request: TokenRequest) {
+    /// Durations come before times: they do not depend on this machine's clock.
+    private init(_ object: JSONTree, to request: TokenRequest, now: Int64) {
         let clientInfo = object.text("client_info")
         self.init(
             accessToken: object.text("access_token").map { Secret($0) },
             tokenType: object.text("token_type") ?? "Bearer",
-            expiresIn: object.seconds("expires_in") ?? 3600,
-            extendedExpiresIn: object.seconds("ext_expires_in"),
-            refreshIn: object.seconds("refresh_in"),
+            expiresIn: object.seconds("expires_in") ?? object.seconds(from: now, to: "expires_on") ?? 3600,
+            extendedExpiresIn: object.seconds("ext_expires_in") ?? object.seconds(from: now, to: "ext_expires_on"),
+            refreshIn: object.seconds("refresh_in") ?? object.seconds(from: now, to: "refresh_on"),
             // Limited here, so that a million scopes are not handled on the event loop.
             scopes: object.text("scope").map { ScopeSet(target: $0).limited(keeping: request.scopes) },
             refreshToken: object.text("refresh_token").map { Secret($0) },

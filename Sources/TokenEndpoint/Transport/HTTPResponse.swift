@@ -78,6 +78,11 @@ extension JSONTree {
         self[name]?.integer.map { min(max($0, 0), Self.longestDuration) }
     }
 
+    /// The seconds from `now` to the time under `name`, which is in seconds since 1970; 0 for a past time.
+    func seconds(from now: Int64, to name: String) -> Int64? {
+        self[name]?.integer.map { min(max($0, now), now + Self.longestDuration) - now }
+    }
+
     private static let longestDuration: Int64 = 100 * 366 * 86_400
 }
 

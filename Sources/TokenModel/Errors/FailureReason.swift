@@ -47,12 +47,12 @@ extension TokenError {
         self.init(code, message, details: details)
     }
 
-    /// The same error, with its reason among the details, for apps that do not know the code.
-    package var withReason: TokenError {
-        guard details.reason == nil, let reason else { return self }
+    /// The same error as it is sent: with its reason, for apps that do not know the code, and with the command that finds out more
+    /// of a store that cannot be used.
+    package var forApps: TokenError {
         var error = self
         error.details.reason = reason
-        return error
+        return code == .storeUnavailable && !details.saysRemedyInWords ? error.suggesting("ssoctl doctor") : error
     }
 
     /// The codes that have more than one cause: with an OAuth error, it is the identity provider's.

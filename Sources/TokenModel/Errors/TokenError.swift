@@ -4,7 +4,7 @@
 public struct TokenError: Error, Sendable, Equatable {
     /// The kind of failure.
     public var code: Code
-    /// A description for a user or a log, with what to do if there is a remedy.
+    /// A description for a user or a log, with what to do if there is a remedy. A command that helps is at its end; see `statement`.
     public var message: String
     /// Further details, for the `userInfo` of the compatibility libraries' errors.
     public var details: Details
@@ -49,8 +49,12 @@ public struct TokenError: Error, Sendable, Equatable {
         /// The time until which the agent repeats this failure instead of asking the token endpoint, in seconds since 1970; nil if the next
         /// request is sent. A sign-in ends it, unless the reason is `throttled`.
         public var throttledUntil: Int64?
+        /// The command line that helps; nil if none is known to, or the agent is another user's.
+        public var nextCommand: String?
         /// What did not fit, if more is known than the code says; see `TokenError.reason`.
         package var reason: Reason?
+        /// Whether the message says what helps, and no command is more help than that. It is not sent.
+        package var saysRemedyInWords = false
 
         /// Creates empty details.
         public init() {}

@@ -109,6 +109,7 @@ extension SetKey {
 extension SetKey: AgentRequest {
     package typealias Reply = KeyStatus
     package static let number: UInt32 = 32
+    package var purpose: String? { "change the key of the token store" }
 }
 
 /// Opens the store: with a passphrase, or by reading the key from its source once more. The reply is `KeyStatus`.

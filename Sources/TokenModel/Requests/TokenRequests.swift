@@ -86,5 +86,6 @@ extension RedeemGrant: AgentRequest {
     package typealias Reply = TokenResult
     package static let number: UInt32 = 23
     package var isRepeatable: Bool { false }
+    package var purpose: String? { "sign in with a refresh token or an assertion" }
     package var tokenParameters: TokenParameters? { parameters }
 }

@@ -105,6 +105,10 @@ extension ImportCache: AgentRequest {
 
     /// The agent would append the bytes of a later part twice.
     package var isRepeatable: Bool { importID == nil }
+
+    package var purpose: String? {
+        "import accounts and tokens into the sharing group \(UntrustedText.clean(sharingGroup.name, limit: 80))"
+    }
 }
 
 /// Exports a sharing group in the format of another library, with refresh tokens, part by part. The reply is
@@ -154,4 +158,8 @@ extension ExportCache: AgentRequest {
 
     /// The agent does not keep a part that it has sent.
     package var isRepeatable: Bool { exportID == nil }
+
+    package var purpose: String? {
+        "export every refresh token of the sharing group \(UntrustedText.clean(sharingGroup.name, limit: 80))"
+    }
 }

@@ -169,14 +169,15 @@ extension TokenError {
     /// The error for an extended result code (https://www.sqlite.org/rescode.html), with what the user can do.
     init(sqlite code: Int32, path: String) {
         let reason = sqlite3_errstr(code).map { String(cString: $0) } ?? "unknown error"
+        let folder = PrivateFiles.parent(of: path)
         switch code & 0xff {
         case SQLITE_FULL:
             self.init(.storeUnavailable, "the disk with \(path) is full; free some space")
+            details.nextCommand = PrivateFiles.showingRoom(in: folder)
         case SQLITE_READONLY, SQLITE_PERM, SQLITE_CANTOPEN, SQLITE_AUTH:
-            let remedy =
-                PrivateFiles.reading(path).map { "run: \($0)" }
-                ?? "check its owner, its mode, and that its file system is writable"
-            self.init(.storeUnavailable, "\(path) cannot be written (\(reason)); \(remedy)")
+            let remedy = PrivateFiles.reading(path).map { Remedy.run($0) }
+            let words = remedy == nil ? "; check its owner, its mode, and that its file system is writable" : ""
+            self.init(.storeUnavailable, "\(path) cannot be written (\(reason))\(words)", remedy)
         case SQLITE_BUSY, SQLITE_LOCKED:
             self.init(.storeUnavailable, "\(path) is in use by another process; stop the other sso-agent")
         case SQLITE_IOERR:

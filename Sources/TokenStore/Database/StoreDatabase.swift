@@ -74,8 +74,8 @@ final class StoreDatabase {
     func full(at limit: Int) -> TokenError {
         TokenError(
             .storeUnavailable,
-            "\(connection.path) has reached \(limit >> 20) MiB, and does not grow any more; sign out of accounts that are not needed; "
-                + "run: ssoctl accounts")
+            "\(connection.path) has reached \(limit >> 20) MiB, and does not grow any more; sign out of accounts that are not needed",
+            .run("ssoctl accounts"))
     }
 
     private static let pageSize = 4096
@@ -138,13 +138,13 @@ final class StoreDatabase {
 
     /// The records with one of these tags and those without a tag, in the order of their numbers; nil if there are more than
     /// `limit`, or one of them is damaged.
-    func records(with tags: Set<OwnerTag>, limit: Int) throws(TokenError) -> [SealedRecord]? {
+    func records(with tags: Set<AccountTag>, limit: Int) throws(TokenError) -> [SealedRecord]? {
         let select = try connection.prepare("SELECT sequence, body FROM sealed ORDER BY sequence")
         var records: [SealedRecord] = []
         var budget = RowBudget(database: connection.path)
         while try select.step() {
             try budget.count(select.count(1), of: connection.path)
-            let isAsked = select.withBlob(1) { bytes in OwnerTag(sealed: bytes).map(tags.contains) ?? true }
+            let isAsked = select.withBlob(1) { bytes in AccountTag(sealed: bytes).map(tags.contains) ?? true }
             guard isAsked else { continue }
             guard records.count < limit, let record = Envelope(select.blob(1)).flatMap(SealedRecord.init),
                 record.sequence == select.integer(0)

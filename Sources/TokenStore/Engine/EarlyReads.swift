@@ -46,7 +46,7 @@ final class EarlyReads: Sendable {
         for request in waiting { request.answer.resume(returning: nil) }
     }
 
-    /// Returns the records of an account, the records that every account needs, and those without a known owner; also
+    /// Returns the records of an account, the records that every account needs, and those without a known account; also
     /// some of other accounts. Nil if no load is in progress, or they cannot be read before the load ends.
     func records(of account: String, in group: String) async -> [StoredRecord]? {
         await withCheckedContinuation { answer in
@@ -68,16 +68,16 @@ final class EarlyReads: Sendable {
             return state.waiting
         }
         guard !waiting.isEmpty else { return }
-        let tags = Set(waiting.map { OwnerTag($0.account, in: $0.group, keys) } + [.everyone])
+        let tags = Set(waiting.map { AccountTag($0.account, in: $0.group, keys) } + [.everyAccount])
         let sealed = (try? database.records(with: tags, limit: Self.limit)) ?? nil
         let records = sealed.map { $0.map { $0.open(keys)?.record } }
         for request in waiting {
-            let tags: Set = [OwnerTag(request.account, in: request.group, keys), .everyone]
+            let tags: Set = [AccountTag(request.account, in: request.group, keys), .everyAccount]
             guard let sealed, let records else {
                 request.answer.resume(returning: nil)
                 continue
             }
-            let asked = zip(sealed, records).filter { sealed, _ in sealed.owner.map(tags.contains) ?? true }.map(\.1)
+            let asked = zip(sealed, records).filter { sealed, _ in sealed.tag.map(tags.contains) ?? true }.map(\.1)
             // A record that cannot be opened may be one of the account's.
             let isWhole = !asked.contains { $0 == nil }
             request.answer.resume(returning: isWhole ? asked.compactMap(\.self) : nil)

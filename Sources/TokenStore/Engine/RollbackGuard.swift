@@ -112,10 +112,12 @@ extension StoreEngine {
     }
 
     private func refusal(_ reason: String) -> TokenError {
-        TokenError(
+        var error = TokenError(
             .storeUnavailable,
             "the store in \(paths.directory) \(reason); if you have put it there yourself, as from a backup, start the agent once "
                 + "with --reset-rollback-counter")
+        error.details.saysRemedyInWords = true
+        return error
     }
 }
 

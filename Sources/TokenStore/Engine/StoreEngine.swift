@@ -58,7 +58,7 @@ final class StoreEngine {
     /// A store that is created only when the user asks for it, since the required source needs the user.
     struct Uncreated {
         /// What is wrong with the existing files; nil if there are none.
-        let damage: String?
+        let defect: StoreDefect?
     }
 
     /// Locks the directory; nothing is read yet.

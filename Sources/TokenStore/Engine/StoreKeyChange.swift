@@ -21,8 +21,8 @@ extension StoreEngine {
         switch ring.open([wrapped]) {
         case .open: return nil
         case .locked(let error, _): return error
-        case .wrong(let reason):
-            return TokenError(.storeUnavailable, "\(reason); the store cannot be opened without it")
+        case .wrong(let defect):
+            return TokenError(.storeUnavailable, "\(defect.reason); the store cannot be opened without it")
         }
     }
 
@@ -193,7 +193,7 @@ extension StoreEngine {
         guard found == nil, let uncreated else { return false }
         ring.settings.passphrase = passphrase
         defer { ring.settings.passphrase = nil }
-        _ = try startEmpty(uncreated.damage, isAsked: true)
+        _ = try startEmpty(uncreated.defect, isAsked: true)
         self.uncreated = nil
         try refuseEarlierCopy()
         report.phase = .open

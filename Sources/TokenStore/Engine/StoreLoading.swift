@@ -54,7 +54,8 @@ extension StoreEngine {
         let loaded: Receiver =
             switch try examine(log, stuck) {
             case .nothing: Receiver(try startEmpty(nil))
-            case .unsealed where ring.refusalOfUnsealed != nil: Receiver(try startEmpty(ring.refusalOfUnsealed))
+            case .unsealed where ring.refusalOfUnsealed != nil:
+                Receiver(try startEmpty(ring.refusalOfUnsealed.map { StoreDefect(reason: $0) }))
             case .pending(let records): Receiver(records)
             case .open(let database): try loadSealed(database, log, hidden: false)
             case .sealed(let database): try loadSealed(database, log, hidden: log.hidesCommits)
@@ -149,8 +150,8 @@ extension StoreEngine {
         let everywhere = visible.isEmpty || mayBeHidden ? try envelopes(log, all: true) : []
         let latest = everywhere.wrappedKeys.map(\.generation).max() ?? 0
         if mayBeHidden, keys == nil { useHiddenChange(everywhere, after: visible) }
-        if let reason = try unlock(visible.isEmpty ? everywhere.wrappedKeys : visible) {
-            return Receiver(try startEmpty(reason))
+        if let defect = try unlock(visible.isEmpty ? everywhere.wrappedKeys : visible) {
+            return Receiver(try startEmpty(defect))
         }
         guard let derived = keys?.derived() else { throw lockedError }
         // Records that a damaged log may have replaced, or of an earlier copy, are not served before that is known.
@@ -208,8 +209,9 @@ extension StoreEngine {
     }
 
     private func loadDamaged(_ log: WriteAheadLog, _ reason: String) throws(TokenError) -> [StoredRecord] {
-        if let problem = try unlock(try envelopes(log, all: true).wrappedKeys) {
-            return try startEmpty("\(reason); \(problem)")
+        if var defect = try unlock(try envelopes(log, all: true).wrappedKeys) {
+            defect.reason = "\(reason); \(defect.reason)"
+            return try startEmpty(defect)
         }
         guard let derived = keys?.derived() else { throw lockedError }
         return try repair(try findings(log, derived), derived, reason)
@@ -233,14 +235,14 @@ extension StoreEngine {
     /// Opens one of the wrapped keys.
     ///
     /// - Returns: the reason why none of them can ever be opened; nil if one was opened.
-    private func unlock(_ wrapped: [WrappedKey]) throws(TokenError) -> String? {
+    private func unlock(_ wrapped: [WrappedKey]) throws(TokenError) -> StoreDefect? {
         if keys != nil { return nil }
         switch ring.open(wrapped) {
         case .open(let opened):
             (keys, self.wrapped) = (opened.keys, opened.wrapped)
             use(opened.wrapping)
             return nil
-        case .wrong(let reason): return reason
+        case .wrong(let defect): return defect
         case .locked(let error, let source):
             report.phase = .locked(error)
             report.keySource = source

@@ -41,26 +41,26 @@ extension StoreEngine {
     /// Starts an empty store with a new key, and moves the existing files to quarantine.
     ///
     /// - Parameters:
-    ///   - reason: what is wrong with the existing files; nil if there are none.
+    ///   - defect: what is wrong with the existing files; nil if there are none.
     ///   - isAsked: whether the user has asked for a new store. A required source that needs the user waits for that.
-    func startEmpty(_ reason: String?, isAsked: Bool = false) throws(TokenError) -> [StoredRecord] {
+    func startEmpty(_ defect: StoreDefect?, isAsked: Bool = false) throws(TokenError) -> [StoredRecord] {
         let source = ring.defaultSource
         if !isAsked, ring.settings.required != nil, source == .passphrase || source == .secretService {
-            throw waitUntilAsked(reason, source)
+            throw waitUntilAsked(defect, source)
         }
-        let isMissing = reason == nil && ring.hasSettledKeyFile
+        let isMissing = defect == nil && ring.hasSettledKeyFile
         let fresh = StoreKeys.random()
         let isKeyDamaged = if case .damaged? = try? ring.keyFile.read() { true } else { false }
         // A damaged key file is moved before a new one is written.
         let newWrapping = isKeyDamaged ? nil : try ring.wrapping(of: source)
-        if let reason {
+        if let defect {
             let name = try paths.quarantine(isKeyDamaged ? [ring.keyFile.path] : [], now: options.now())
             let remedy =
-                reason.hasSuffix(ring.missingKeyFile)
+                defect.isMissingKeyFile
                 ? "to use the old one again, stop the agent, and put the store and its key file back"
                 : "to change that, run: ssoctl key set"
             report.notices.append(
-                "the store cannot be opened (\(reason)); it is kept as \(name). A new one was created, and its key comes from "
+                "the store cannot be opened (\(defect.reason)); it is kept as \(name). A new one was created, and its key comes from "
                     + "\(ring.place(of: source)); \(remedy)")
         } else {
             if isMissing {
@@ -83,13 +83,13 @@ extension StoreEngine {
         return []
     }
 
-    private func waitUntilAsked(_ damage: String?, _ source: KeySource) -> TokenError {
-        uncreated = Uncreated(damage: damage)
-        let problem = damage.map { "the store in \(paths.directory) cannot be opened (\($0))" }
+    private func waitUntilAsked(_ defect: StoreDefect?, _ source: KeySource) -> TokenError {
+        uncreated = Uncreated(defect: defect)
+        let problem = defect.map { "the store in \(paths.directory) cannot be opened (\($0.reason))" }
         let error = TokenError(
             .storeUnavailable,
             "\(problem ?? "there is no store in \(paths.directory)"), and the agent was started with --require-key-source "
-                + "\(source.name); to create a new one, run: ssoctl key set \(source.name)")
+                + "\(source.name); to create a new one", .purpose("ssoctl key set \(source.name)"))
         report.phase = .locked(error)
         report.keySource = source
         report.keyPlace = ring.place(of: source)

@@ -26,7 +26,7 @@ struct StoreFindings {
     init(_ envelopes: [Envelope], _ keys: StoreKeys.Derived, asOf known: StoreLedger? = nil) {
         for envelope in envelopes {
             switch envelope.kind {
-            case .record, .ownedRecord: add(envelope, keys, known)
+            case .record, .taggedRecord: add(envelope, keys, known)
             case .state:
                 guard let found = SealedState(envelope, keys) else { continue }
                 if state.map({ $0.counter < found.counter }) ?? true { state = found }

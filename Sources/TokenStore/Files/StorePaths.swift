@@ -47,13 +47,14 @@ struct StorePaths: Sendable {
         guard status.isOwn else { throw ownerError(status) }
         guard !status.isWritableByOthers else {
             throw TokenError(
-                .storeUnavailable, "\(directory) can be changed by other users; run: chmod 700 \(directory.shellWord)")
+                .storeUnavailable, "\(directory) can be changed by other users",
+                .run("chmod 700 \(directory.shellWord)"))
         }
     }
 
     private func requireTrusted() throws(TokenError) {
         guard let defect = TrustedPath.defect(ofDirectoriesAbove: directory) else { return }
-        throw TokenError(.storeUnavailable, "the store's directory \(directory) is not safe: \(defect)")
+        throw TokenError(.storeUnavailable, defect.after("the store's directory \(directory) is not safe: "))
     }
 
     private func ownerError(_ status: FileStatus) -> TokenError {

@@ -35,7 +35,7 @@ struct KeyRing {
         /// The source cannot be read now, or is not the required one.
         case locked(TokenError, KeySource)
         /// The source has no key, or another one than the store was sealed with.
-        case wrong(String)
+        case wrong(StoreDefect)
     }
 
     /// The maximum number of different wrapped keys that are tried. A store has two; a file that was made for it could have
@@ -45,7 +45,7 @@ struct KeyRing {
     /// Opens one of the wrapped keys, the latest first.
     func open(_ wrapped: [WrappedKey]) -> Outcome {
         var locked: (TokenError, KeySource)?
-        var reason = "no wrapped key could be found in it"
+        var defect = StoreDefect(reason: "no wrapped key could be found in it")
         var tried: [WrappedKey] = []
         for key in wrapped.sorted(by: { $0.generation > $1.generation })
         where tried.count < Self.mostTried && !tried.contains(key) {
@@ -62,18 +62,19 @@ struct KeyRing {
                             source: key.source, key: wrappingKey, scrypt: key.scrypt, isSettled: isSettled)
                         return .open(Opened(keys: keys, wrapped: key, wrapping: wrapping))
                     }
-                    reason = "the key (\(key.source.name)) is not the one that it was sealed with"
+                    defect = StoreDefect(reason: "the key (\(key.source.name)) is not the one that it was sealed with")
                     // The user may have mistyped the passphrase: the store is not replaced.
                     if key.source == .passphrase { locked = locked ?? (Self.wrongPassphrase, key.source) }
-                case .damaged: reason = "the key file \(keyFile.path) is damaged"
+                case .damaged: defect = StoreDefect(reason: "the key file \(keyFile.path) is damaged")
                 case .missing where key.source == .secretService: throw secretTool.unavailable
-                case .missing: reason = missingKeyFile
+                case .missing:
+                    defect = StoreDefect(reason: "the key file \(keyFile.path) is missing", isMissingKeyFile: true)
                 }
             } catch {
                 locked = locked ?? (error, key.source)
             }
         }
-        return locked.map { .locked($0.0, $0.1) } ?? .wrong(reason)
+        return locked.map { .locked($0.0, $0.1) } ?? .wrong(defect)
     }
 
     /// The key of a source for a new store. A source without a key gets one, which is not settled yet.
@@ -174,9 +175,6 @@ struct KeyRing {
             + "docs/store.md says how to use it"
     }
 
-    /// The reason why a store cannot be opened whose key file is not there.
-    var missingKeyFile: String { "the key file \(keyFile.path) is missing" }
-
     /// Whether the key file belongs to a sealed store, which is or was there.
     var hasSettledKeyFile: Bool {
         switch try? keyFile.read() {
@@ -190,8 +188,8 @@ struct KeyRing {
         TokenError(
             .storeUnavailable,
             "the store's key comes from another source (\(source.name)) than the agent requires (\(required.name)); "
-                + "if that is intended, start it once without --require-key-source and run: ssoctl key set \(required.name)"
-        )
+                + "if that is intended, start it once without --require-key-source",
+            .and("ssoctl key set \(required.name)"))
     }
 
     /// The error for a change to a source that is not the required one; nil if it is allowed.
@@ -248,12 +246,11 @@ struct KeyRing {
 
     static let credentialName = "sso-agent.key"
     static let missingPassphrase = TokenError(
-        .storeUnavailable, "the store is locked with a passphrase; run: ssoctl unlock", reason: .locked)
+        .storeUnavailable, "the store is locked with a passphrase", .run("ssoctl unlock"), reason: .locked)
     static let wrongPassphrase = TokenError(
         .storeUnavailable,
-        "this is not the passphrase that the store is locked with; “ssoctl unlock --help” says what to do if it is forgotten; run: "
-            + "ssoctl unlock",
-        reason: .locked)
+        "this is not the passphrase that the store is locked with; “ssoctl unlock --help” says what to do if it is forgotten",
+        .run("ssoctl unlock"), reason: .locked)
 }
 
 /// The settings of the key sources.
@@ -281,4 +278,12 @@ package struct KeySettings: Sendable {
         self.required = required
         self.acceptsUnsealed = acceptsUnsealed
     }
+}
+
+/// What is wrong with the files of a store that cannot be opened.
+struct StoreDefect: Sendable {
+    /// In words that can follow “the store cannot be opened”.
+    var reason: String
+    /// Whether the key file is missing: the store can be opened when it is back.
+    var isMissingKeyFile = false
 }

@@ -69,20 +69,20 @@ struct SecretTool {
         guard operation == .lookup else {
             return TokenError(
                 .storeUnavailable,
-                "\(program), which the Secret Service is used with, is missing; "
-                    + (hasPackages ? "run: \(install)" : "install libsecret-tools"))
+                "\(program), which the Secret Service is used with, is missing"
+                    + (hasPackages ? "" : "; install libsecret-tools"), hasPackages ? .run(install) : nil)
         }
         return TokenError(
             .storeUnavailable,
-            "the store's key is in the Secret Service, and \(program) is missing; "
-                + (hasPackages
-                    ? "run: \(install) && ssoctl unlock" : "install libsecret-tools, then run: ssoctl unlock"))
+            "the store's key is in the Secret Service, and \(program) is missing"
+                + (hasPackages ? "" : "; install libsecret-tools"),
+            hasPackages ? .run("\(install) && ssoctl unlock") : .then("ssoctl unlock"))
     }
 
     var unavailable: TokenError {
         TokenError(
             .storeUnavailable,
-            "the Secret Service does not return the store's key; unlock the keyring, then run: ssoctl unlock")
+            "the Secret Service does not return the store's key; unlock the keyring", .then("ssoctl unlock"))
     }
 }
 

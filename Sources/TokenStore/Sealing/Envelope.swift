@@ -13,16 +13,16 @@ internal import TokenModel
 /// With the mark and the length, envelopes can be found in a file that is not a valid database any more.
 struct Envelope: Sendable, Equatable {
     enum Kind: UInt8, Sendable {
-        /// A record as version 2 sealed it, without its owner.
+        /// A record as version 2 sealed it, without the tag of its account.
         case record = 1
         case state = 2
         case key = 3
-        case ownedRecord = 4
+        case taggedRecord = 4
 
         var headCount: Int? {
             switch self {
             case .record: RecordID.count + 8
-            case .ownedRecord: RecordID.count + 8 + OwnerTag.count
+            case .taggedRecord: RecordID.count + 8 + AccountTag.count
             case .state: 8
             // The first byte of the head is its length.
             case .key: nil

@@ -15,8 +15,8 @@ struct SealedRecord: Sendable, Equatable {
     let id: RecordID
     /// Unique and ascending: of two versions of a record, the higher number is the later one.
     let sequence: Int64
-    /// The tag of the record's owner; nil for a record that version 2 sealed.
-    let owner: OwnerTag?
+    /// The tag of the record's account; nil for a record that version 2 sealed.
+    let tag: AccountTag?
     let envelope: Envelope
 
     /// Whether the record takes many pages of the database, so that its renewal counts as growth.
@@ -25,42 +25,42 @@ struct SealedRecord: Sendable, Equatable {
     init(_ record: StoredRecord, id: RecordID, sequence: Int64, _ keys: StoreKeys.Derived) throws(TokenError) {
         var content: [UInt8] = []
         // An array that grows would leave copies of the body in memory.
-        let account = if case .account(let account) = record.owner { account } else { "" }
+        let account = if case .account(let account) = record.account { account } else { "" }
         content.reserveCapacity(
             record.key.group.utf8.count + record.key.key.utf8.count + account.utf8.count + record.body.count + 16)
         defer { content.wipe() }
         content.append(counted: record.key.group.utf8)
         content.append(number: record.key.kind.rawValue)
         content.append(counted: record.key.key.utf8)
-        let owner = OwnerTag(record.owner, in: record.key.group, keys)
-        if owner != nil { content.append(counted: account.utf8) }
+        let tag = AccountTag(record.account, in: record.key.group, keys)
+        if tag != nil { content.append(counted: account.utf8) }
         content += record.body
-        try self.init(content: content, id: id, sequence: sequence, owner: owner, keys)
+        try self.init(content: content, id: id, sequence: sequence, tag: tag, keys)
     }
 
     /// Seals a content that is encoded already.
     init(
-        content: some DataProtocol, id: RecordID, sequence: Int64, owner: OwnerTag?, _ keys: StoreKeys.Derived
+        content: some DataProtocol, id: RecordID, sequence: Int64, tag: AccountTag?, _ keys: StoreKeys.Derived
     ) throws(TokenError) {
         var head: [UInt8] = []
         head.append(id)
         head.append(number: sequence)
-        if let owner { head.append(number: owner.number) }
+        if let tag { head.append(number: tag.number) }
         self.id = id
         self.sequence = sequence
-        self.owner = owner
+        self.tag = tag
         envelope = try Envelope(
-            owner == nil ? .record : .ownedRecord, head: head, content: content, with: keys.sealing)
+            tag == nil ? .record : .taggedRecord, head: head, content: content, with: keys.sealing)
     }
 
     init?(_ envelope: Envelope) {
         var reader = ByteReader(envelope.head)
-        guard envelope.kind == .record || envelope.kind == .ownedRecord, let id = RecordID(&reader),
+        guard envelope.kind == .record || envelope.kind == .taggedRecord, let id = RecordID(&reader),
             let sequence = reader.number(Int64.self), sequence > 0
         else { return nil }
         self.id = id
         self.sequence = sequence
-        owner = reader.number(UInt16.self).map(OwnerTag.init)
+        tag = reader.number(UInt16.self).map(AccountTag.init)
         self.envelope = envelope
     }
 
@@ -69,14 +69,14 @@ struct SealedRecord: Sendable, Equatable {
         guard let content = envelope.open(with: keys.sealing) else { return nil }
         var reader = ByteReader(content[...])
         guard let group = reader.counted(), let kind = reader.number(Int32.self), let key = reader.counted(),
-            let owner = RecordOwner(owner, &reader)
+            let account = RecordAccount(tag, &reader)
         else { return nil }
         let name = String(decoding: group, as: UTF8.self)
         // A later version may know more kinds; its records are kept and not decoded.
         let record = RecordKind(rawValue: kind).map { kind in
             StoredRecord(
                 key: RecordKey(group: name, kind: kind, key: String(decoding: key, as: UTF8.self)),
-                body: Array(reader.rest), owner: owner)
+                body: Array(reader.rest), account: account)
         }
         return Opened(group: name, digest: SetDigest(id, sequence, keys), record: record)
     }
@@ -100,12 +100,12 @@ extension SealedRecord {
             Result { () throws(TokenError) in
                 var reader = ByteReader(Array(content)[...])
                 guard let group = reader.counted(), let kind = reader.number(Int32.self), let key = reader.counted(),
-                    let owner = RecordOwner(owner, &reader)
+                    let account = RecordAccount(tag, &reader)
                 else { return nil }
                 let id = RecordID(group: group, kind: kind, key: key, new)
                 let name = String(decoding: group, as: UTF8.self)
                 let record = try SealedRecord(
-                    content: content, id: id, sequence: sequence, owner: OwnerTag(owner, in: name, new), new)
+                    content: content, id: id, sequence: sequence, tag: AccountTag(account, in: name, new), new)
                 return (record, name)
             }
         }

@@ -72,6 +72,7 @@ extension TokenError.Details {
         partialResult = try fields.message("partial_result", value?.partialResult)
         throttledUntil = fields.number("throttled_until", value?.throttledUntil)
         reason = fields.choice("reason", value?.reason)
+        nextCommand = try fields.wording("next_command", value?.nextCommand)
     }
 
     /// The headers that are within the limits of messages.

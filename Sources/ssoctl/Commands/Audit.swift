@@ -35,7 +35,7 @@ struct AuditCommand: AsyncParsableCommand {
             let isWhole = try await printLog()
             status = Terminal.reportLostOutput() || !isWhole ? .failed : .done
         } catch {
-            status = await CommandFailure(error).withRemedy(.shared).report(asJSON: output.json, onOneLine: true)
+            status = CommandFailure(error).withRemedy.report(asJSON: output.json, onOneLine: true)
         }
         if status != .done { throw ExitCode(status.rawValue) }
     }

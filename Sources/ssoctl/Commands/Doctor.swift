@@ -42,12 +42,7 @@ struct DoctorCommand: Command {
             var detail: String
             var hint: String?
 
-            init(_ check: HealthCheck) {
-                // One remedy for a defect: the command of the error, if it has one.
-                let advice = Advice(check.detail)
-                (name, ok, detail) = (check.name, check.ok, advice.message)
-                hint = advice.command ?? check.hint
-            }
+            init(_ check: HealthCheck) { (name, ok, detail, hint) = (check.name, check.ok, check.detail, check.hint) }
         }
 
         var checks: [Check]
@@ -82,7 +77,11 @@ struct DoctorCommand: Command {
         request.authority = authority
         let folder = HealthCheck.socketFolder(of: agent.socketPath)
         do throws(TokenError) {
-            let checks = try await agent.diagnose(request).checks
+            var checks = try await agent.diagnose(request).checks
+            if !AgentEnvironment.current.expectsOwnAgent {
+                // As of a failure, no command is taken from another user's agent.
+                for index in checks.indices { checks[index].hint = nil }
+            }
             let socket = HealthCheck(name: "socket", ok: true, detail: "the agent answers at \(agent.socketPath)")
             let ownChecks = ConfigurationChecks.all(knowsClock: checks.contains { $0.name == "clock" })
             return Printout(
@@ -129,16 +128,16 @@ extension HealthCheck {
     /// The check of a socket at which no agent can be reached.
     fileprivate static func unusableSocket(_ path: String, _ error: TokenError) -> HealthCheck {
         if let problem = AgentEnvironment.current.runtimeFolderProblem {
-            return HealthCheck(name: "socket", ok: false, detail: problem)
+            return HealthCheck(
+                name: "socket", ok: false, detail: problem.statement, hint: problem.remedy?.command)
         }
-        let advice = Advice(error.message)
-        var hint = advice.command.map { advice.startsAgent ? "start the agent: \($0)" : $0 }
-        if advice.command == "ssoctl doctor" {
+        var hint = error.details.nextCommand
+        if hint == "ssoctl doctor" {
             // The path cannot be used, and this is the command that the error names.
             let isOwnSocket = FileStatus(path).map { $0.isOwn && $0.kind == .socket } ?? false
             hint = isOwnSocket ? "chmod 0600 \(path.shellWord)" : nil
         }
-        return HealthCheck(name: "socket", ok: false, detail: advice.message, hint: hint)
+        return HealthCheck(name: "socket", ok: false, detail: error.statement, hint: hint)
     }
 
     /// Checks the owner and the mode of the socket's directory: no other user may be able to replace the socket. Others may look into

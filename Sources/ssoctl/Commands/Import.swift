@@ -72,8 +72,9 @@ struct ImportCommand: Command {
             } catch let error as TokenError where Self.codesOfAFile.contains(error.code) {
                 // Another file may be undamaged. Without an agent, or while it is locked, none can be imported.
                 printout.addFailure(error, of: cache)
-                let message = error.message
-                Terminal.printError("ssoctl: \(message.contains(cache.file) ? message : "\(cache.file): \(message)")")
+                let problem = error.problem
+                let file = problem.statement.contains(cache.file) ? "" : "\(cache.file): "
+                Terminal.printError(problem.after(file).printed(by: "ssoctl"))
             }
         }
         return printout

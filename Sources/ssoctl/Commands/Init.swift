@@ -145,7 +145,7 @@ struct InitCommand: Command {
             say(.green("Signed in") + StyledText(" as \(result.account.username ?? "you")."))
             return (target, result.account)
         } catch {
-            var failure = await CommandFailure(caught: error).advised(for: target, command.manner).withRemedy(agent)
+            var failure = CommandFailure(caught: error).advised(for: target, command.manner).withRemedy
             // A refusal of the identity provider has the command that helps, if there is one.
             if failure.error.details.oauthError == nil { failure.nextCommand = failure.nextCommand ?? "ssoctl sign-in" }
             throw failure

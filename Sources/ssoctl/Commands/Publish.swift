@@ -32,7 +32,7 @@ struct PublishCommand: Command {
         let account = try await account(AccountFinder(agent: agent, sharingGroup: apps.group))
         // The agent checks it too, after the user has confirmed the request.
         if let defect = PublishedSocketFolder.defect(ofSocket: socket.path) {
-            throw TokenError(.invalidDeveloperParameter, "cannot publish \(socket.path): \(defect)")
+            throw TokenError(.invalidDeveloperParameter, defect.after("cannot publish \(socket.path): "))
         }
         return SocketPrintout(
             try await agent.publishSocket(

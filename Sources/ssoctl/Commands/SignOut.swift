@@ -136,7 +136,7 @@ struct SignOutCommand: Command {
                 Terminal.printError("ssoctl: \(reason)")
             }
         } catch {
-            Terminal.printError("ssoctl: \(error.message)")
+            Terminal.printError(error.problem.printed(by: "ssoctl"))
         }
     }
 }

@@ -49,7 +49,7 @@ struct WatchCommand: AsyncParsableCommand {
         } catch let code as ExitCode {
             throw code
         } catch {
-            let status = await CommandFailure(caught: error).withRemedy(.shared).report(asJSON: json, onOneLine: true)
+            let status = CommandFailure(caught: error).withRemedy.report(asJSON: json, onOneLine: true)
             throw ExitCode(status.rawValue)
         }
     }

@@ -14,21 +14,18 @@ enum ConfigurationChecks {
             let settings = try Settings.read()
             configuration = settings.configuration
             let files = settings.configuration.files
-            do throws(TokenError) {
-                try settings.configuration.requireDefaultApp()
-                // The file of certificate authorities has a check of its own.
-                try settings.configuration.requireAskpass()
-                try settings.configuration.requireMetricsFolder()
-            } catch {
+            do throws(TokenError) { try settings.configuration.requireDefaultApp() } catch {
                 throw CommandFailure(error)
             }
+            // The file of certificate authorities has a check of its own.
+            try settings.requireUsable()
             checks.append(
                 HealthCheck(
                     name: "configuration", ok: true,
                     detail: files.isEmpty ? "there are no files" : files.joined(separator: ", ")))
         } catch {
-            let hint = error.nextCommand ?? ConfigurationPlace(error.error.message)?.editCommand
-            checks.append(HealthCheck(name: "configuration", ok: false, detail: error.error.message, hint: hint))
+            let hint = error.nextCommand ?? error.error.details.nextCommand
+            checks.append(HealthCheck(name: "configuration", ok: false, detail: error.error.statement, hint: hint))
         }
         checks += [proxy(configuration), certificates(configuration)]
         if !knowsClock { checks.append(clock) }
@@ -82,8 +79,9 @@ enum ConfigurationChecks {
                 hint: configured == nil ? hintForUnit("ca_file") : nil)
         } catch {
             return HealthCheck(
-                name: name, ok: false, detail: "\(place)\(path): \(error)",
-                hint: "name the file of the certificate authorities in [network] ca_file, or unset SSL_CERT_FILE")
+                name: name, ok: false, detail: "\(place)\(path): \(error.problem.statement)",
+                hint: error.problem.remedy?.command
+                    ?? "name the file of the certificate authorities in [network] ca_file, or unset SSL_CERT_FILE")
         }
     }
 

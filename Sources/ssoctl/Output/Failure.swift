@@ -1,5 +1,4 @@
 internal import AgentClient
-internal import AgentSocket
 internal import PosixFiles
 internal import TokenModel
 
@@ -39,6 +38,9 @@ struct CommandFailure: Error {
         self.status = status ?? ExitStatus(error)
         self.nextCommand = nextCommand
     }
+
+    /// The message; without the command of the error, if that is the next command.
+    private var message: String { nextCommand == error.details.nextCommand ? error.statement : error.message }
 
     /// The failure for an error of `execute`.
     init(caught error: any Error) {
@@ -102,7 +104,7 @@ extension CommandFailure: Encodable {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(
             Body(
-                code: error.code.number, name: error.code.name, message: error.message, reason: error.reason?.name,
+                code: error.code.number, name: error.code.name, message: message, reason: error.reason?.name,
                 throttledUntil: details.throttledUntil, oauthError: details.oauthError,
                 subError: details.subError, errorDescription: details.errorDescription,
                 errorCodes: details.stsErrorCodes.isEmpty ? nil : details.stsErrorCodes,
@@ -115,7 +117,7 @@ extension CommandFailure: Encodable {
 
     /// The lines for a user: what failed, the accounts to choose from, and the command that helps.
     var text: String {
-        var lines = ["ssoctl: \(error.message)\(candidates.isEmpty ? "" : ":")"]
+        var lines = ["ssoctl: \(message)\(candidates.isEmpty ? "" : ":")"]
         let names = [error.details.oauthError].compactMap(\.self) + error.details.stsErrorCodes.map { "AADSTS\($0)" }
         let unsaid = names.filter { !error.message.contains($0) }
         if let description = error.details.errorDescription, !error.message.contains(description) {
@@ -133,7 +135,7 @@ extension CommandFailure: Encodable {
         if candidates.count > Self.shownCandidates {
             lines.append("  … and \(candidates.count - Self.shownCandidates) more")
         }
-        if let nextCommand { lines.append("  → \(nextCommand)") }
+        if let nextCommand { lines.append(Problem.line(of: nextCommand)) }
         return lines.joined(separator: "\n")
     }
 
@@ -144,51 +146,4 @@ extension TokenError {
     /// The error of a command that a published socket does not serve, and that would fail there for another reason.
     static let atPublishedSocket = TokenError(
         .requestDenied, "a published socket gives tokens only; run this where the agent runs")
-}
-
-/// The advice in the message of an error: the SDK and the agent put a command at its end, for apps that show the
-/// message only.
-struct Advice {
-    /// The message without the command.
-    let message: String
-    /// The command at the end of the message; nil if there is none.
-    let command: String?
-
-    /// Whether the command starts the agent.
-    let startsAgent: Bool
-
-    /// - Parameters:
-    ///   - message: must not contain text of an identity provider, which could otherwise suggest a command.
-    ///   - isTrusted: whether the message is this user's; no command is taken from that of another one.
-    init(_ message: String, isTrusted: Bool = Self.isAgentTrusted) {
-        for mark in isTrusted ? Self.marks : [] {
-            guard let place = message.ranges(of: mark).last else { continue }
-            let rest = message[place.upperBound...]
-            let startsAgent = Self.startMarks.contains(mark)
-            guard startsAgent || Self.programs.contains(where: { rest.hasPrefix($0 + " ") }) else { continue }
-            (self.message, command, self.startsAgent) = (
-                String(message[..<place.lowerBound]), String(rest), startsAgent
-            )
-            return
-        }
-        (self.message, command, startsAgent) = (message, nil, false)
-    }
-
-    /// Whether the agent is one of this user. Another user's, whom `$SSO_AGENT_OWNER` names, can write any text as a message, and could
-    /// have a person or a script run any command.
-    static var isAgentTrusted: Bool {
-        let owner = AgentEnvironment.current.socketOwner
-        return owner == nil || owner == FileStatus.effectiveUser
-    }
-
-    private static let marks = startMarks + ["; run: ", ", then run: ", ", or run: ", ", run: ", ", see: ", "; see: "]
-    private static let startMarks = ["; \(StartAdvice.commandMark)", "; otherwise \(StartAdvice.commandMark)"]
-    /// The first words of the commands in messages.
-    private static let programs = [
-        "ssoctl", "chmod", "setfacl", "sudo chmod", "sudo setfacl", "sudo chown", "sudo apt", "env -u", "kill", "unset",
-        "export", "loginctl", "mkdir",
-    ]
-
-    /// Whether the message has a command in a sentence that is not understood without it.
-    var namesCommand: Bool { message.contains("run: ") || message.contains("start the agent once with --") }
 }

@@ -31,6 +31,18 @@ struct Settings {
         }
     }
 
+    /// Checks what else keeps the agent from starting, but for the file of certificate authorities.
+    ///
+    /// - Throws: `invalidDeveloperParameter` (-51112) with the file, the line and the remedy.
+    func requireUsable() throws(CommandFailure) {
+        do throws(TokenError) {
+            try configuration.requireAskpass()
+            try configuration.requireMetricsFolder()
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
     /// The authority of the app that is meant if none is named; nil if there is no such app, or it has none of its own.
     var defaultAuthority: Authority? { (try? defaultApp())?.authority }
 

@@ -61,9 +61,10 @@ struct SilentToken {
                 agent: agent, target: target, name: name, signedIn: found, otherWords: freshness.words + formWords
             ).failure(error)
             if !isNamed, failure.status == .noSuchAccount {
-                failure.error.message +=
+                failure.error.append(
                     Settings.accountVariable == nil
-                    ? " (it is the default account; “ssoctl use” chooses another)" : " (SSO_AGENT_ACCOUNT names it)"
+                        ? " (it is the default account; “ssoctl use” chooses another)"
+                        : " (SSO_AGENT_ACCOUNT names it)")
             }
             throw failure
         case .failure(let error): throw failure(error.naming(found, name), at: authority)

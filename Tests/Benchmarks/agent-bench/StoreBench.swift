@@ -43,7 +43,7 @@ struct StoreBench {
     /// Writes token responses of several accounts one at a time, each with a flush.
     private static func write(_ count: Int, to state: String, accounts: Int) async throws -> Double {
         let store = try SignedInAccount.open(state)
-        _ = try store.load()
+        _ = try await store.load(into: [StoredRecord].self)
         var times: [Double] = []
         for number in 0..<count {
             let changes = try SignedInAccount.changes(number * 7919 % accounts)

@@ -83,12 +83,14 @@ internal import Testing
         }
     }
 
+    // Mirrors: MSALResult resultWithMSIDTokenResult: without an access token
     @Test func acquiresOnlyAnIDTokenWithoutAResource() async throws {
         try await AgentFixture.online { f in
             let app = try f.msal(Self.policy("b2c_1_signin"))
             let first = try await app.signIn(Self.alice, scopes: [])
             #expect(first.accessToken == "")
             #expect(first.authorizationHeader == "")
+            #expect(first.scopes == [] && first.expiresOn == nil)
             #expect(first.idToken != nil)
             #expect(first.account.identifier != nil)
             let again = try await app.silent(first.account, scopes: ["app-1"])

@@ -32,6 +32,15 @@ internal import Testing
         }
     }
 
+    // Mirrors: MSIDRequestParametersTests testInitParameters_withClientIdAsScope_…: B2C alone knows the client ID as a scope
+    @Test func refusesTheClientIDAsAScope() async throws {
+        try await AgentFixture.online { f in
+            let app = try f.msal(MSALCIAMAuthority(url: url("https://contoso.ciamlogin.com")), isKnown: false)
+            let error = await appError { try await app.signIn(Self.alice, scopes: ["app-1"]) }
+            #expect(error?.internalCode == MSALInternalError.internalErrorInvalidParameter.rawValue)
+        }
+    }
+
     @Test func treatsACustomDomainAsTheAppDeclaresIt() async throws {
         try await AgentFixture.online { f in
             let authority = try MSALCIAMAuthority(url: url("https://login.contoso.com/contoso.onmicrosoft.com"))

@@ -1,6 +1,7 @@
 internal import ADALCompat
 internal import AgentTestSupport
 internal import EntraEmulator
+internal import Foundation
 internal import TestSupport
 internal import Testing
 
@@ -17,6 +18,8 @@ internal import Testing
             f.letTokensExpire()
             let result = try await one.silent(Self.alice)
             #expect(result.tokenCacheItem?.familyId == "1")
+            // As MSIDLegacyAccessToken, which is saved without it.
+            #expect(try await one.silent(Self.alice).tokenCacheItem?.familyId == nil)
             #expect(try await two.silent(Self.alice).status == AD_SUCCEEDED)
             #expect(f.signIns == 1)
         }
@@ -56,6 +59,40 @@ internal import Testing
                 #expect(try await ADALApp(f, clientID).silent(Self.alice).status == AD_SUCCEEDED)
             }
             #expect(f.emulator.control.counts.reusedRefreshTokens == 0)
+        }
+    }
+
+    // Mirrors: 21 ADAcquireTokenTests testAcquireTokenMRRTFailFRTFallback, after errors that end MSAL's request
+    @Test(
+        arguments: [
+            ("invalid_scope", nil), ("invalid_client", nil), ("server_error", nil),
+            ("unauthorized_client", "protection_policy_required"),
+        ] as [(String, String?)])
+    func fallsBackOnTheFamilysRefreshTokenAfterEveryOAuthError(error: String, suberror: String?) async throws {
+        try await AgentFixture.with(settings: .family(of: "app-2")) { f in
+            let app = ADALApp(f, "app-1")
+            try await app.signIn()
+            try await ADALApp(f, "app-2").signIn()
+            f.emulator.control.settings.familyApps["app-1"] = "1"
+            f.letTokensExpire()
+            f.failRefresh(error, suberror: suberror)
+            #expect(try await app.silent(Self.alice).status == AD_SUCCEEDED)
+            #expect(Set(app.refreshes.map { $0["refresh_token"] }).count == 2)
+        }
+    }
+
+    // Mirrors: 21 ADAcquireTokenTests testAcquireTokenMRRTFailFRTFallback, when the server is down
+    @Test func sendsNoOtherRefreshTokenToAServerThatIsDown() async throws {
+        try await AgentFixture.with(settings: .family(of: "app-2")) { f in
+            let app = ADALApp(f, "app-1")
+            try await app.signIn()
+            try await ADALApp(f, "app-2").signIn()
+            f.letTokensExpire()
+            var fault = Fault.error("server_error", grant: .refreshToken)
+            fault.status = 503
+            f.emulator.control.inject(fault)
+            #expect(try await app.silent(Self.alice).error?.code == 503)
+            #expect(f.redemptions == 1)
         }
     }
 

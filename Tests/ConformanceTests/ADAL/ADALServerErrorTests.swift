@@ -68,6 +68,30 @@ internal import Testing
         }
     }
 
+    // Mirrors: 34 ADAcquireTokenTests testMRRT_whenPolicyProtectionRequired_shouldNotRemoveTokenAndReturnUserId, for both tokens
+    @Test func passesAProtectionPolicyOnThatTheFamilyMeetsToo() async throws {
+        try await AgentFixture.with(settings: .family(of: "app-2")) { f in
+            let app = ADALApp(f)
+            try await app.signIn()
+            try await ADALApp(f, "app-2").signIn()
+            f.letTokensExpire()
+            f.failRefresh("unauthorized_client", suberror: "protection_policy_required", count: 2)
+            expectProtectionPolicy(try await app.silent(Self.alice))
+            #expect(f.redemptions == 2)
+        }
+    }
+
+    // Mirrors: MSIDAADV1Oauth2FactoryTests testVerifyResponse_whenProtectionPolicyRequiredErrorViaRefreshToken_…
+    @Test func namesTheUserOfAPolicyInASignIn() async throws {
+        try await AgentFixture.with { f in
+            var fault = Fault.error(
+                "unauthorized_client", suberror: "protection_policy_required", grant: .authorizationCode)
+            fault.members = ["adi": .string(Self.alice)]
+            f.emulator.control.inject(fault)
+            expectProtectionPolicy(try await ADALApp(f).acquire(nil, AD_PROMPT_ALWAYS))
+        }
+    }
+
     private func expectProtectionPolicy(
         _ result: ADAuthenticationResult, sourceLocation: SourceLocation = #_sourceLocation
     ) {
@@ -121,6 +145,25 @@ internal import Testing
             f.failRefresh("invalid_grant", suberror: "bad_token")
             let cause = try await expectInputNeeded(app.silent(Self.alice, claims: Self.claims))
             #expect(cause?.protocolCode == "invalid_grant")
+        }
+    }
+
+    // Mirrors: ADWebAuthResponse handleJSONError, where we differ: it passes on the error of the JSON parser
+    @Test func reportsAResponseThatIsNotJSONAndKeepsTheRefreshToken() async throws {
+        try await AgentFixture.with { f in
+            let app = ADALApp(f)
+            try await app.signIn()
+            f.letTokensExpire()
+            f.emulator.control.inject(
+                Fault {
+                    $0.grant = .refreshToken
+                    $0.garbage = true
+                })
+            let error = try #require(try await app.silent(Self.alice).error)
+            #expect(error.domain == ADOAuthServerErrorDomain)
+            #expect(error.code == ADErrorCode.ERROR_SERVER_INVALID_RESPONSE.rawValue)
+            #expect(error.protocolCode == nil)
+            #expect(try await app.silent(Self.alice).status == AD_SUCCEEDED)
         }
     }
 

@@ -161,6 +161,22 @@ internal import TokenModel
         }
     }
 
+    // Mirrors: MSALAccountsProvider filteredAccountsForParameters, where we differ: it filters records before it merges them
+    @Test func showsAllTenantsOfAnAccountThatIsFoundByOneOfThem() async throws {
+        try await AgentFixture.with { f in
+            let app = try f.msalApp()
+            let alice = try await app.signIn(Self.alice).account
+            try await app.token(alice) { $0.authority = try? f.msalAuthority("fabrikam.com") }
+            let profiles = try #require(try await app.listed().first?.tenantProfiles)
+            let guest = try #require(profiles.first { !$0.isHomeTenantProfile }?.identifier)
+            #expect(guest != alice.homeAccountId?.objectId)
+            let found = try await app.listed(MSALAccountEnumerationParameters(tenantProfileIdentifier: guest))
+            #expect(found == [alice])
+            #expect(found.first?.tenantProfiles?.map(\.tenantId) == profiles.map(\.tenantId))
+            #expect(found.first?.accountClaims?["preferred_username"] as? String == Self.alice)
+        }
+    }
+
     // Mirrors: M7 MSALPublicClientApplicationTests testAllAccount_
     //   whenFociTokenExistsForOtherClient_andAppMetadataWithNoFamilyIdInCache_shouldReturnNoAccountNoError; and
     //   …_andAppMetadataWithSameFamilyIdInCache_shouldReturnAccountNoError; testAccountWithUsername_

@@ -30,16 +30,40 @@ internal import Testing
         }
     }
 
+    // Mirrors: MSALAccount initWithMSALExternalAccount: the claims make the one tenant profile
+    @Test(
+        arguments: [
+            (["oid": "CARL", "tid": "home"], ["home"], true), (["oid": "other", "tid": "guest"], ["guest"], false),
+            (["sub": "carl", "tid": "home"], ["home"], true), (["oid": "carl"], [], false),
+        ] as [([String: String], [String], Bool)])
+    func showsAnExternalAccountInTheTenantOfItsClaims(
+        claims: [String: String], tenants: [String], isHome: Bool
+    ) async throws {
+        try await AgentFixture.with { f in
+            let provider = Provider()
+            provider.known = [NamedAccount(username: "carl@contoso.com", identifier: "carl.home", claims: claims)]
+            let app = try f.msalApp { $0.cacheConfig.addExternalAccountProvider(provider) }
+            let account = try #require(try await app.listed().first)
+            let profiles = account.tenantProfiles ?? []
+            #expect(profiles.map(\.tenantId) == tenants)
+            #expect(profiles.allSatisfy { $0.isHomeTenantProfile == isHome })
+            #expect(profiles.allSatisfy { $0.claims as? [String: String] == claims })
+            #expect(account.accountClaims as? [String: String] == (isHome ? claims : nil))
+        }
+    }
+
     // Mirrors: M18 MSALPublicClientApplicationAccountUpdateTests
     //   testAcquireTokenSilent_whenSuccessfulResponse_shouldUpdateExternalAccount,
     //   testAcquireToken_whenSuccessfulResponse_shouldUpdateExternalAccount
-    @Test func notifiesProvidersOfEveryToken() async throws {
+    @Test func notifiesProvidersOfNewTokensOnly() async throws {
         try await AgentFixture.with { f in
             let provider = Provider()
             let app = try f.msalApp { $0.cacheConfig.addExternalAccountProvider(provider) }
             let account = try await app.signIn(Self.alice).account
             #expect(provider.updates == [Self.alice])
             try await app.token(account)
+            #expect(provider.updates.count == 1)
+            try await app.token(account) { $0.forceRefresh = true }
             #expect(provider.updates == [Self.alice, Self.alice])
             f.emulator.control.revokeTokens()
             #expect(await app.refusal(account) { $0.forceRefresh = true } != nil)

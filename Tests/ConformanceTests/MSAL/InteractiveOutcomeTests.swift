@@ -60,6 +60,50 @@ internal import Testing
         }
     }
 
+    // Mirrors: MSIDAADOpenIdConfigurationInfoResponseSerializer: an OAuth error in place of a discovery document
+    @Test(arguments: [nil, "login.microsoftonline.com"])
+    func reportsAnUnknownTenantInsteadOfShowingAPage(host: String?) async throws {
+        try await AgentFixture.online { f in
+            f.emulator.control.inject(
+                Fault {
+                    $0.endpoint = .openIDConfiguration
+                    $0.error = "invalid_tenant"
+                    $0.errorDescription = "AADSTS90002: Tenant 'mistyped.example' not found."
+                    $0.errorCodes = [90002]
+                })
+            let app = try f.msalApp(realm: "mistyped.example", host: host)
+            let error = try #require(await failure { try await app.signIn(Self.alice) })
+            #expect(error.internalCode == MSALInternalError.internalErrorFailedAuthorityValidation.rawValue)
+            #expect(error.userInfo[MSALOAuthErrorKey] as? String == "invalid_tenant")
+            #expect(error.userInfo[MSALSTSErrorCodesKey] as? [NSNumber] == [90002])
+            #expect(f.authorized.isEmpty)
+        }
+    }
+
+    // Mirrors: MSIDAuthority loadOpenIdMetadataWithContext: without a network there is no page
+    @Test func reportsAMissingNetworkInsteadOfShowingAPage() async throws {
+        try await AgentFixture.online { f in
+            f.emulator.control.inject(
+                Fault {
+                    $0.endpoint = .openIDConfiguration
+                    $0.drop = true
+                    $0.count = 0
+                })
+            let app = try f.msalApp(host: "login.microsoftonline.com")
+            #expect(await failure { try await app.signIn(Self.alice) }?.domain == NSURLErrorDomain)
+            #expect(f.authorized.isEmpty)
+            // Any other failure is left to the page.
+            f.emulator.control.clearFaults()
+            f.emulator.control.inject(
+                Fault {
+                    $0.endpoint = .openIDConfiguration
+                    $0.status = 503
+                    $0.count = 0
+                })
+            try await app.signIn(Self.alice)
+        }
+    }
+
     // Mirrors: msal.md 4.7: Entra's 50142 in a sign-in is -50142
     @Test(arguments: [GrantType.authorizationCode, .refreshToken])
     func reportsAPasswordResetWithItsOwnCodeInASignIn(grant: GrantType) async throws {
@@ -86,6 +130,28 @@ internal import Testing
             #expect(error.domain == MSALErrorDomain)
             #expect(error.code == expected.rawValue)
             #expect(error.userInfo[MSALSTSErrorCodesKey] as? [NSNumber] == [50142])
+        }
+    }
+
+    // Mirrors: MSIDDefaultInteractiveTokenRequestTests
+    //   testInteractiveRequestFlow_whenProtectionPolicyRequired_shouldReturnNilResultWithError
+    @Test(arguments: [false, true]) func namesTheUserOfAProtectionPolicy(inTheErrorToo: Bool) async throws {
+        try await AgentFixture.with { f in
+            var fault = Fault.error(
+                "unauthorized_client", suberror: "protection_policy_required", grant: .authorizationCode)
+            fault.members = ["adi": .string(Self.alice)]
+            if inTheErrorToo { fault.members["client_info"] = .string(clientInfo(uid: "UID", utid: "utid")) }
+            f.emulator.control.inject(fault)
+            let app = try f.msalApp()
+            let error = try #require(await failure { try await app.signIn(Self.alice) })
+            #expect(error.domain == MSALErrorDomain)
+            #expect(error.code == MSALError.serverProtectionPoliciesRequired.rawValue)
+            #expect(error.userInfo[MSALDisplayableUserIdKey] as? String == Self.alice)
+            #expect(error.userInfo[MSALOAuthSubErrorKey] as? String == "protection_policy_required")
+            #expect(try await app.listed().isEmpty)
+            // The page has named the account, too.
+            let signedIn = try await app.signIn(Self.alice).account.identifier
+            #expect(error.userInfo[MSALHomeAccountIdKey] as? String == (inTheErrorToo ? "uid.utid" : signedIn))
         }
     }
 

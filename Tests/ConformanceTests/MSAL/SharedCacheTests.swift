@@ -138,12 +138,12 @@ final class NamedAccount: NSObject, MSALAccountProtocol {
     let username: String?
     let identifier: String?
     let environment = "login.windows.net"
-    let accountClaims: [String: Any]? = nil
+    let accountClaims: [String: Any]?
     let tenantProfiles: [MSALTenantProfile]? = nil
     let homeAccountId: MSALAccountId? = nil
     let isSSOAccount = false
 
-    init(username: String?, identifier: String?) {
-        (self.username, self.identifier) = (username, identifier)
+    init(username: String?, identifier: String?, claims: [String: String]? = nil) {
+        (self.username, self.identifier, accountClaims) = (username, identifier, claims)
     }
 }

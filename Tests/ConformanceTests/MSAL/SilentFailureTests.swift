@@ -47,6 +47,44 @@ internal import TokenModel
         }
     }
 
+    // Mirrors: MSIDJsonResponsePreprocessor, where we differ: it passes on the error of the JSON parser
+    @Test func reportsAResponseThatIsNotJSONAndKeepsTheRefreshToken() async throws {
+        try await AgentFixture.with { f in
+            let app = try f.msalApp()
+            let account = try await app.signIn(Self.alice).account
+            f.expireTokens()
+            f.emulator.control.inject(
+                Fault {
+                    $0.grant = .refreshToken
+                    $0.garbage = true
+                })
+            let error = try #require(await app.refusal(account))
+            #expect(error.internalCode == MSALInternalError.internalErrorInvalidResponse.rawValue)
+            #expect(error.userInfo[MSALOAuthErrorKey] == nil)
+            try await app.token(account)
+        }
+    }
+
+    // Mirrors: MSIDAADOpenIdConfigurationInfoResponseSerializer; here the token endpoint says it
+    @Test func reportsAnUnknownTenantAndKeepsTheRefreshToken() async throws {
+        try await AgentFixture.with { f in
+            let app = try f.msalApp()
+            let account = try await app.signIn(Self.alice).account
+            f.emulator.control.inject(
+                Fault {
+                    $0.grant = .refreshToken
+                    $0.error = "invalid_request"
+                    $0.errorCodes = [90002]
+                })
+            let mistyped = try f.msalAuthority("mistyped.example")
+            let error = try #require(await app.refusal(account) { $0.authority = mistyped })
+            #expect(error.internalCode == MSALInternalError.internalErrorFailedAuthorityValidation.rawValue)
+            #expect(error.userInfo[MSALSTSErrorCodesKey] as? [NSNumber] == [90002])
+            f.expireTokens()
+            try await app.token(account)
+        }
+    }
+
     // Mirrors: S11 MSIDDefaultSilentTokenRequestTests testAcquireTokenSilent_whenATExpired_
     //   AndFailedToRefreshTokenWithUserAccountDeleted_shouldReturnError_AndRemoveAccountArtifacts
     @Test func removesADeletedUser() async throws {

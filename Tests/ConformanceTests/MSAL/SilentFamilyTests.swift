@@ -75,6 +75,20 @@ internal import Testing
         }
     }
 
+    // Mirrors: MSIDSilentTokenRequest isErrorRecoverableByUserInteraction: another refresh token does not help
+    @Test(arguments: [("invalid_scope", -42005), ("invalid_client", -42003)])
+    func sendsNoOtherTokenAfterAnErrorOfTheRequest(oauthError: String, inner: Int) async throws {
+        try await AgentFixture.with(settings: .family()) { f in
+            let app = try f.msalApp("family-1")
+            let account = try await app.signIn(Self.alice).account
+            try await f.msalApp("family-2").signIn(Self.alice)
+            f.expireTokens()
+            f.emulator.control.inject(.error(oauthError, grant: .refreshToken))
+            #expect(await app.refusal(account)?.internalCode == inner)
+            #expect(f.redemptions == 1)
+        }
+    }
+
     // Mirrors: S29 MSIDDefaultSilentTokenRequestTests
     //   testAcquireTokenSilent_whenRevokedFamilyRefreshTokenInCache_andNoMRRT_shouldFail
     @Test func requiresInteractionAfterTheFamilyTokenIsRejected() async throws {

@@ -13,7 +13,7 @@ internal import TokenModel
         let hasEnded = Flag()
         let connection = AgentConnection(path: folder.file("agent.sock"), appName: "test", results: nil) {
             while !hasEnded.isSet { $0() }
-            return .failed("nothing was started")
+            return .failed(Problem("nothing was started"))
         }
         let outcome = try await outcome(of: connection, .milliseconds(50)) { hasEnded.set() }
         #expect(throws: TokenError(.timedOut, "the agent did not answer in time")) { try outcome.get() }
@@ -23,12 +23,13 @@ internal import TokenModel
     @Test func endsCallsWithTheReasonWhyNoneCouldBeStarted() async throws {
         let folder = try TemporaryFolder()
         let connection = AgentConnection(path: folder.file("agent.sock"), appName: "test", results: nil) { _ in
-            .failed("it could not be started: no reason")
+            .failed(Problem("it could not be started: no reason", .run("ssoctl init")))
         }
         let outcome = try await outcome(of: connection, .seconds(600))
         let error = #expect(throws: TokenError.self) { try outcome.get() }
         #expect(error?.code == .agentUnavailable)
-        #expect(error?.message.hasSuffix("agent.sock; it could not be started: no reason") == true)
+        #expect(error?.statement.hasSuffix("agent.sock; it could not be started: no reason") == true)
+        #expect(error?.details.nextCommand == "ssoctl init" && error?.message.hasSuffix("; run: ssoctl init") == true)
     }
 
     @Test func endsCallsWithTheErrorOfASocketThatCannotBeUsed() async throws {
@@ -44,8 +45,8 @@ internal import TokenModel
     @Test func repeatsNoFailedStartAtOnce() {
         var failures = FailedStarts()
         let now = MonotonicTime.now
-        failures.add("no reason", at: "/a", now: now)
-        #expect(failures.reason(at: "/a", now: now.advanced(by: .seconds(4))) == "no reason")
+        failures.add(Problem("no reason"), at: "/a", now: now)
+        #expect(failures.reason(at: "/a", now: now.advanced(by: .seconds(4))) == Problem("no reason"))
         #expect(failures.reason(at: "/b", now: now) == nil)
         #expect(failures.reason(at: "/a", now: now.advanced(by: .seconds(6))) == nil)
     }

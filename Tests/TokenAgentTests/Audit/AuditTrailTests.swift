@@ -29,32 +29,32 @@ internal import TokenWire
         }
     }
 
-    private func caller(_ processID: Int32 = 7, sandbox: PeerIdentity.Sandbox? = nil) -> Caller {
+    private func peer(_ processID: Int32 = 7, sandbox: PeerIdentity.Sandbox? = nil) -> ConnectedPeer {
         let log = LogCollector.Messages().logger()
-        return Caller(
+        return ConnectedPeer(
             identity: PeerIdentity(userID: 1000, processID: processID, sandbox: sandbox),
             confirmer: Confirmer(askpass: nil, helper: nil), denials: DenialLog(logger: log, now: { 0 }),
             log: RequestLog(logger: log, processID: processID), audit: trail, published: nil)
     }
 
     private func reply<Request: WireRequest>(
-        to request: Request, _ outcome: Result<Request.Reply, TokenError>, from caller: Caller
+        to request: Request, _ outcome: Result<Request.Reply, TokenError>, from peer: ConnectedPeer
     ) {
         let asked = PolicyRequest(name: RequestFrame.name(of: Request.number) ?? "?", subject: request.subject)
-        trail.replied(to: request, asked, outcome, from: caller)
+        trail.replied(to: request, asked, outcome, from: peer)
     }
 
     /// Records a silent request of an app that the policy refuses.
-    private func refuse(_ clientID: String, from caller: Caller) throws {
+    private func refuse(_ clientID: String, from peer: ConnectedPeer) throws {
         var parameters = TokenParameters.sample()
         parameters.clientID = try #require(ClientID(clientID))
         let request = AcquireTokenSilent(parameters: parameters, account: AccountReference())
-        reply(to: request, .failure(TokenError(.requestDenied, "no rule")), from: caller)
+        reply(to: request, .failure(TokenError(.requestDenied, "no rule")), from: peer)
     }
 
     /// Records that a token of an app was handed out.
-    private func handOut(_ clientID: String, to caller: Caller) {
-        trail.record(AuditEvent(.token, time: 0, clientID: clientID), from: caller)
+    private func handOut(_ clientID: String, to peer: ConnectedPeer) {
+        trail.record(AuditEvent(.token, time: 0, clientID: clientID), from: peer)
     }
 
     /// The lines of the log, which has no finding.
@@ -76,9 +76,9 @@ internal import TokenWire
     /// 300,000 bytes of lines would not fit into the files.
     @Test(arguments: sandboxes)
     func keepsEarlierLinesWhenASandboxedAppRepeatsRefusedRequests(sandbox: PeerIdentity.Sandbox) async throws {
-        handOut("app-1", to: caller(1, sandbox: sandbox))
-        for number in 0..<5000 { try refuse("app-\(number)", from: caller(Int32(number % 500), sandbox: sandbox)) }
-        handOut("app-2", to: caller(8))
+        handOut("app-1", to: peer(1, sandbox: sandbox))
+        for number in 0..<5000 { try refuse("app-\(number)", from: peer(Int32(number % 500), sandbox: sandbox)) }
+        handOut("app-2", to: peer(8))
         #expect(try await lines("token").compactMap { $0["client_id"] } == ["app-1", "app-2"])
         #expect(try await lines("refusal").count == FailureLimit.eventsPerMinute)
         #expect(try await lines("lost").isEmpty)
@@ -94,10 +94,10 @@ internal import TokenWire
 
     /// The policy lets a sandboxed app wait for a sign-in with any session ID.
     @Test func writesNoLineForASignInThatDoesNotExist() async throws {
-        let app = caller(sandbox: Self.sandboxes[0])
+        let app = peer(sandbox: Self.sandboxes[0])
         handOut("app-1", to: app)
         for number in 0..<5000 {
-            let unknown = SignInSessions.unknown.withReason
+            let unknown = SignInSessions.unknown.forApps
             reply(to: CompleteInteractive(sessionID: "session-\(number)"), .failure(unknown), from: app)
             reply(to: CompleteDeviceCode(sessionID: "session-\(number)"), .failure(unknown), from: app)
         }
@@ -112,23 +112,23 @@ internal import TokenWire
         let begun = BeginInteractive.Reply(
             sessionID: "session", authorizationURL: "https://a.example", redirectURI: "http://localhost",
             expiresIn: 600)
-        reply(to: BeginInteractive(parameters: .sample()), .success(begun), from: caller())
+        reply(to: BeginInteractive(parameters: .sample()), .success(begun), from: peer())
         for code in [TokenError.Code.interactionInProgress, .timedOut, .timedOut] {
             let request = CompleteInteractive(sessionID: begun.sessionID)
-            reply(to: request, .failure(TokenError(code, "failed")), from: caller())
+            reply(to: request, .failure(TokenError(code, "failed")), from: peer())
         }
         #expect(try await lines("sign_in").map { $0["client_id"] } == ["app", "app", nil])
     }
 
     @Test func limitsEachPeerByItself() async throws {
-        for number in 0..<100 { try refuse("app-\(number)", from: caller(1)) }
-        for number in 0..<50 { try refuse("app-\(number)", from: caller(2)) }
+        for number in 0..<100 { try refuse("app-\(number)", from: peer(1)) }
+        for number in 0..<50 { try refuse("app-\(number)", from: peer(2)) }
         let refusals = try await lines("refusal")
         #expect(refusals.count { $0["pid"] == "1" } == FailureLimit.eventsPerMinute)
         #expect(refusals.count { $0["pid"] == "2" } == 50)
         // The number is written before the first failure of the next minute if the timer is late.
         clock.advance(by: 60)
-        try refuse("app-1", from: caller(1))
+        try refuse("app-1", from: peer(1))
         #expect(try await lines().suffix(2).map { $0["event"] } == ["omitted", "refusal"])
         #expect(count(try await lines("omitted")) == 40)
         // A timer of an earlier minute changes nothing.
@@ -138,7 +138,7 @@ internal import TokenWire
 
     /// A process may start others without end; the table of peers has a limited size, and no failure is lost.
     @Test func countsTheFailuresOfManyProcesses() async throws {
-        for number in 0..<2000 { try refuse("app-1", from: caller(Int32(number))) }
+        for number in 0..<2000 { try refuse("app-1", from: peer(Int32(number))) }
         await trail.stopped()
         let lines = try await lines()
         #expect(lines.count <= FailureLimit.maximumPeers + FailureLimit.eventsPerMinute + 2)
@@ -156,7 +156,7 @@ internal import TokenWire
 
     /// A user has any number of processes; the files must not be filled with their failures.
     @Test func limitsTheLinesOfAllProcessesTogether() async throws {
-        for process in 0..<60 { for app in 0..<20 { try refuse("app-\(app)", from: caller(Int32(process))) } }
+        for process in 0..<60 { for app in 0..<20 { try refuse("app-\(app)", from: peer(Int32(process))) } }
         #expect(try await lines("refusal").count == FailureLimit.eventsOfAll)
         await trail.stopped()
         #expect(count(try await lines("omitted")) == 1200 - FailureLimit.eventsOfAll)
@@ -164,8 +164,8 @@ internal import TokenWire
 
     @Test func countsFailuresOfEveryKind() async throws {
         for number in 0..<50 {
-            reply(to: Unlock(passphrase: Secret("wrong")), .failure(TokenError(.storeUnavailable, "")), from: caller())
-            try refuse("app-\(number)", from: caller())
+            reply(to: Unlock(passphrase: Secret("wrong")), .failure(TokenError(.storeUnavailable, "")), from: peer())
+            try refuse("app-\(number)", from: peer())
         }
         await trail.stopped()
         let lines = try await lines()
@@ -184,7 +184,7 @@ internal import TokenWire
                 account: account, tenantProfile: nil, authority: "https://login.example/common",
                 correlationID: CorrelationID(), isFromCache: false)
             let error = TokenError(.mismatchedAccount, "another account", details: details)
-            reply(to: CompleteInteractive(sessionID: "session"), .failure(error), from: caller())
+            reply(to: CompleteInteractive(sessionID: "session"), .failure(error), from: peer())
         }
         #expect(count(try await lines("sign_in")) == 100)
     }

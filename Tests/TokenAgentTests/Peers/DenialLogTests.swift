@@ -15,7 +15,7 @@ internal import TokenModel
         let request = PolicyRequest(name: "export_cache", subject: RequestSubject(isLimitedToApp: false))
         let peer = PeerIdentity(userID: 1000, processID: 7)
         for _ in 0..<1000 { log.add(request, TokenError(.requestDenied, "refused"), from: peer) }
-        #expect(messages.all.count == DenialLog.limit)
+        #expect(messages.all.count == MessageLimit.messages)
         clock.advance(by: 60)
         log.add(request, TokenError(.requestDenied, "refused"), from: peer)
         let last = messages.all.suffix(2)

@@ -8,17 +8,17 @@ internal import TokenWire
 /// Which replies the agent's log has at its usual level.
 @Suite(.bounded) struct RequestLogTests {
     private let messages = LogCollector.Messages()
-    private let denials: DenialLog
+    private let limit: MessageLimit
     private let log: RequestLog
 
     init() {
         let clock = TestClock()
-        denials = DenialLog(logger: messages.logger(), now: { clock.now })
+        limit = MessageLimit(logger: messages.logger(), now: { clock.now })
         log = RequestLog(logger: messages.logger(), processID: 7)
     }
 
     private func reply<Request: WireRequest>(to request: Request, _ outcome: Result<Request.Reply, TokenError>) {
-        log.replied(to: request, id: 1, outcome, limitedBy: denials)
+        log.replied(to: request, id: 1, outcome, limitedBy: limit)
     }
 
     private var logged: [String] { messages.all }
@@ -54,7 +54,7 @@ internal import TokenWire
     @Test func leavesOutWhatChangesNothing() {
         reply(to: AcquireTokenSilent.sample("alice"), .success(Self.result))
         reply(to: AcquireTokenSilent.sample("alice"), .failure(TokenError(.networkUnavailable, "no route")))
-        reply(to: CompleteInteractive(sessionID: "session"), .failure(SignInSessions.unknown.withReason))
+        reply(to: CompleteInteractive(sessionID: "session"), .failure(SignInSessions.unknown.forApps))
         reply(
             to: RemoveAccount(clientID: .sample, account: AccountReference()),
             .success(RemoveAccount.Reply(removed: false)))
@@ -67,9 +67,9 @@ internal import TokenWire
         for _ in 0..<1000 {
             reply(to: CompleteInteractive(sessionID: "session"), .failure(TokenError(.timedOut, "too late")))
         }
-        #expect(logged.count == DenialLog.limit)
+        #expect(logged.count == MessageLimit.messages)
         #expect(logged.first?.contains("timedOut") == true)
         reply(to: CompleteInteractive(sessionID: "session"), .success(Self.result))
-        #expect(logged.count == DenialLog.limit + 1, "what has happened is always in the log")
+        #expect(logged.count == MessageLimit.messages + 1, "what has happened is always in the log")
     }
 }

@@ -27,7 +27,9 @@ final class ScriptedProvider: TokenService {
         try await Self.ask((request, delivery), redemptions)
     }
 
-    func endpoints(of authority: Authority, version: OAuthVersion) async throws(TokenError) -> Endpoints {
+    func signInEndpoints(
+        of authority: Authority, version: OAuthVersion, correlationID: CorrelationID
+    ) async throws(TokenError) -> Endpoints {
         Endpoints(token: authority.url + "/token", authorization: authority.url + "/authorize")
     }
 

@@ -4,7 +4,7 @@ internal import TokenModel
 internal import TokenWire
 
 /// The peer of a connection. The access policy in effect decides for each request whether the peer may send it.
-struct Caller: Sendable {
+struct ConnectedPeer: Sendable {
     let identity: PeerIdentity
     let confirmer: Confirmer
     let denials: DenialLog

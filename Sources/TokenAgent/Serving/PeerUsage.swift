@@ -1,7 +1,7 @@
 internal import NIOCore
 
-/// A process that has connections to the agent, and what it uses of its limits at the moment. Used on the event loop only.
-final class Peer {
+/// The connections of a peer, and what the peer uses of its limits at the moment. Used on the event loop only.
+final class PeerUsage {
     let limits: PeerLimits
     private(set) var sessions: [ObjectIdentifier: AgentSession] = [:]
     private var requests = 0

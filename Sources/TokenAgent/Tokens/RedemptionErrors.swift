@@ -1,0 +1,43 @@
+internal import TokenModel
+
+/// The meaning of a token endpoint's errors for a silent request.
+extension TokenError {
+    /// Whether the next refresh token may be tried after this error. MSAL tries it unless the error refuses the request, ADAL after every
+    /// OAuth error, which it reads from a response with the status 200, 400 or 401 only.
+    func allowsNextRefreshToken(_ version: OAuthVersion) -> Bool {
+        guard details.oauthError != nil else { return false }
+        return version == .v1 ? details.httpStatus.map { [200, 400, 401].contains($0) } ?? true : !refusesRequest
+    }
+
+    /// Whether the error refuses the request, with whichever refresh token, and not the refresh token.
+    var refusesRequest: Bool {
+        switch code {
+        case .protectionPolicyRequired, .invalidScope, .invalidClient, .serverError, .authorityValidation: true
+        default: false
+        }
+    }
+
+    /// Whether the token endpoint could not be reached or was not able to answer.
+    var isOutage: Bool {
+        switch code {
+        case .networkUnavailable, .timedOut, .serverError: true
+        case .unhandledHTTPResponse: (details.httpStatus ?? 0) >= 500
+        default: false
+        }
+    }
+}
+
+extension Result<TokenResult, TokenError> {
+    /// The fallback if the redemption has failed and the fallback is still valid, or during an outage within its extended
+    /// lifetime.
+    func usingFallback(_ fallback: TokenResult?, at now: Int64) -> Self {
+        guard case .failure(let error) = self, let fallback, error.code != .protectionPolicyRequired else {
+            return self
+        }
+        if fallback.expiresOn > now { return .success(fallback) }
+        guard error.isOutage, fallback.extendedExpiresOn ?? 0 > now else { return self }
+        var extended = fallback
+        extended.isExtendedLifetime = true
+        return .success(extended)
+    }
+}

@@ -1,0 +1,89 @@
+internal import ADALCompat
+internal import AgentClient
+internal import CompatSupport
+internal import Foundation
+internal import Synchronization
+internal import TestSupport
+internal import Testing
+
+/// The settings of the log are those of the process, so these tests run one after the other.
+@Suite(.bounded, .serialized) struct ADALLoggerTests {
+    /// Collects the lines of the requests with one correlation ID, because other tests log at the same time.
+    private final class Lines: Sendable {
+        let id = UUID()
+        private let lines = Mutex<[String]>([])
+
+        func add(_ line: String) {
+            guard line.contains(id.uuidString.lowercased()) else { return }
+            lines.withLock { $0.append(line) }
+        }
+
+        var all: [String] { lines.withLock { $0 } }
+    }
+
+    /// Makes a silent request for Alice, to an agent that does not run.
+    private func fail(_ lines: Lines) async throws {
+        let context = try #require(
+            ADAuthenticationContext(authority: "https://login.microsoftonline.com/common", error: nil))
+        context.correlationId = lines.id
+        context.agent = AgentClient(socketPath: "/nonexistent/agent.sock")
+        context.currentSignIn = CurrentSignIn()
+        _ = await context.acquireTokenSilent(
+            withResource: "https://graph.microsoft.com", clientId: "app-1",
+            redirectUri: try #require(URL(string: "myapp://auth")), userId: "alice@contoso.com")
+    }
+
+    private func reset() {
+        ADLogger.setLoggerCallback(nil)
+        ADLogger.setLevel(ADAL_LOG_LEVEL_ERROR)
+        ADLogger.setPiiEnabled(false)
+        ADLogger.setNSLogging(true)
+    }
+
+    @Test func startsWithTheSettingsOfADALsHeader() {
+        #expect(ADLogger.getLevel() == ADAL_LOG_LEVEL_ERROR)
+        #expect(!ADLogger.getPiiEnabled())
+        #expect(ADLogger.getNSLogging())
+    }
+
+    // Mirrors: ADLoggerTests testSetNSLogging_whenValueFalse_shouldReturnfalseInGetNSLogging and three more
+    @Test func logsAFailureWithoutPersonalDataByDefault() async throws {
+        defer { reset() }
+        let lines = Lines()
+        ADLogger.setNSLogging(false)
+        #expect(!ADLogger.getNSLogging())
+        ADLogger.setLoggerCallback { level, message, containsPii in
+            lines.add("\(level.rawValue) \(containsPii) \(message)")
+        }
+        try await fail(lines)
+        #expect(lines.all.count == 1)
+        #expect(lines.all.first?.hasPrefix("1 false") == true)
+        #expect(lines.all.first?.contains("ADAuthenticationErrorDomain -1") == true)
+        #expect(!lines.all.joined().contains("alice"))
+    }
+
+    @Test(arguments: [false, true]) func namesTheUserInMarkedLinesOnlyIfTheAppWantsThem(isWanted: Bool) async throws {
+        defer { reset() }
+        let lines = Lines()
+        ADLogger.setNSLogging(false)
+        ADLogger.setLevel(ADAL_LOG_LEVEL_INFO)
+        ADLogger.setPiiEnabled(isWanted)
+        ADLogger.setLoggerCallback { level, message, containsPii in
+            lines.add("\(level.rawValue) \(containsPii) \(message)")
+        }
+        try await fail(lines)
+        #expect(lines.all.filter { $0.contains("alice@contoso.com") }.count == (isWanted ? 1 : 0))
+        #expect(lines.all.filter { $0.hasPrefix("3 true") }.count == (isWanted ? 1 : 0))
+        #expect(lines.all.contains { $0.hasPrefix("3 false") && $0.contains("began") })
+        #expect(lines.all.contains { $0.hasPrefix("1 false") })
+    }
+
+    @Test func logsNothingAtTheLevelForNothing() async throws {
+        defer { reset() }
+        let lines = Lines()
+        ADLogger.setLevel(ADAL_LOG_LEVEL_NO_LOG)
+        ADLogger.setLoggerCallback { _, message, _ in lines.add(message) }
+        try await fail(lines)
+        #expect(lines.all.isEmpty)
+    }
+}

@@ -1,0 +1,24 @@
+internal import TestSupport
+internal import Testing
+
+@testable internal import TokenModel
+
+/// What a person is asked to confirm.
+@Suite(.bounded) struct PurposeTests {
+    @Test func namesTheSharingGroupOfATransfer() throws {
+        let group = try #require(SharingGroup("team"))
+        #expect(
+            ExportCache(format: .msalJSON, sharingGroup: group, includesSecrets: true).purpose
+                == "export every refresh token of the sharing group team")
+        #expect(
+            ImportCache(format: .msalJSON, sharingGroup: group, data: Secret(""), isLast: true).purpose
+                == "import accounts and tokens into the sharing group team")
+    }
+
+    /// A name may be 4 KiB long, and end the line of the question.
+    @Test func shortensAndCleansTheNameOfASharingGroup() throws {
+        let group = try #require(SharingGroup("a\u{202E}\n" + String(repeating: "b", count: 200)))
+        let purpose = try #require(ExportCache(format: .msalJSON, sharingGroup: group, includesSecrets: true).purpose)
+        #expect(purpose.utf8.count < 160 && !purpose.unicodeScalars.contains { $0 == "\n" || $0 == "\u{202E}" })
+    }
+}
