@@ -9,7 +9,6 @@ internal import CWipingHeap
 internal import Dispatch
 internal import Logging
 internal import PosixFiles
-internal import Synchronization
 internal import TokenAgent
 internal import TokenEndpoint
 internal import TokenModel
@@ -251,20 +250,17 @@ struct SSOAgent: ParsableCommand {
         }
     }
 
-    /// Serves on other threads, and blocks this one until the agent has been stopped.
+    /// Serves until the agent has been stopped. Requests are answered on other threads.
     private func runUntilStopped(_ options: AgentOptions, _ sandbox: ProcessSandbox?) throws(TokenError) {
-        let (done, outcome) = (DispatchSemaphore(value: 0), Outcome())
-        // Unstructured, since no asynchronous function calls this one. It is awaited with the semaphore.
-        Task { [passphraseDescriptor, onDemand] in
+        let outcome = CallingThread.run { [passphraseDescriptor, onDemand] in
             do throws(TokenError) {
                 try await Self.serve(options, passphraseDescriptor, sandbox, leavesOutput: onDemand)
+                return Result<Void, TokenError>.success(())
             } catch {
-                outcome.set(.failure(error))
+                return .failure(error)
             }
-            done.signal()
         }
-        done.wait()
-        try outcome.result.get()
+        try outcome.get()
     }
 
     private static func serve(
@@ -369,15 +365,6 @@ struct SSOAgent: ParsableCommand {
     private static func absolute(_ path: String) -> String {
         path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
     }
-}
-
-/// The result of serving, for the thread that waits for it.
-private final class Outcome: Sendable {
-    private let value = Mutex<Result<Void, TokenError>>(.success(()))
-
-    func set(_ result: Result<Void, TokenError>) { value.withLock { $0 = result } }
-
-    var result: Result<Void, TokenError> { value.withLock(\.self) }
 }
 
 /// Messages for the user who has started the agent.

@@ -3,8 +3,14 @@ internal import CAgentSystem
 internal import PosixFiles
 internal import TokenModel
 
-/// The command line of the agent. Each command is in a file of `Commands`.
 @main
+private enum Main {
+    static func main() {
+        CallingThread.run { await SSOCtl.run(Array(CommandLine.arguments.dropFirst())) }
+    }
+}
+
+/// The command line of the agent. Each command is in a file of `Commands`.
 struct SSOCtl: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ssoctl",
@@ -47,12 +53,11 @@ struct SSOCtl: AsyncParsableCommand {
                 ]),
         ])
 
-    static func main() async {
+    fileprivate static func run(_ arguments: [String]) async {
         agent_hold_standard_streams()
         agent_use_one_heap()
         // This process handles passphrases and exported caches. If the system refuses, the agent has reported that.
         _ = agent_forbid_inspection()
-        let arguments = Array(CommandLine.arguments.dropFirst())
         CompletionRun.prepare(arguments)
         do {
             if arguments.first == "token", let token = TokenCommand(plain: arguments.dropFirst()) {

@@ -152,6 +152,19 @@ internal import TokenModel
         #expect(cache.partition(.standard).accounts.isEmpty)
     }
 
+    /// The path of a custom domain is after two slashes.
+    @Test(arguments: ["/t/b2c_1_in", "t//b2c_1_in", "t/", "a b"]) func takesNoRealmForThePathOfACustomDomain(
+        realm: String
+    ) throws {
+        let accounts = ["realm": realm, "realm-2": "t/b2c_1_in"].map { key, realm in
+            #""\#(key)": {"home_account_id": "\#(key)", "environment": "\#(Self.unknown)", "realm": "\#(realm)", "username": "u", "#
+                + #""authority_type": "Other"}"#
+        }
+        var cache = CredentialCache()
+        try cache.merge(Array(#"{"Account": {\#(accounts.joined(separator: ", "))}}"#.utf8), .msalJSON)
+        #expect(cache.partition(.standard).accountKeys.map(\.issuer) == [Issuer("\(Self.unknown)/t/b2c_1_in")])
+    }
+
     /// The accounts of Microsoft's hosts have no other issuers.
     @Test(arguments: ["login.windows.net", "contoso.b2clogin.com", "contoso.ciamlogin.com"], ["", "//t/b2c_1_in"])
     func believesNoFileAboutAnIssuerAtMicrosoftsHosts(environment: String, path: String) throws {

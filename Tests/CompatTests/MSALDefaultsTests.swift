@@ -54,6 +54,16 @@ internal import TokenModel
         #expect(!Sample.webview.prefersEphemeralWebBrowserSession)
     }
 
+    @Test func hasTheDefaultsOfTheProcess() throws {
+        let http = MSALGlobalConfig.httpConfig
+        #expect(http.retryCount == 1 && http.retryInterval == 0.5 && http.timeoutIntervalForRequest == 300)
+        #expect(MSALGlobalConfig.loggerConfig.logMaskingLevel == .settingsMaskAllPII)
+        #expect(MSALGlobalConfig.brokerAvailability == .auto)
+        #expect(!MSALGlobalConfig.shouldRequestBoundAppRefreshTokens)
+        #expect(MSALPublicClientApplication.sdkVersion == "2.13.0")
+        #expect(!(try MSALPublicClientApplication(clientId: "app")).isCompatibleAADBrokerAvailable)
+    }
+
     @Test func copiesWebviewParameters() {
         let webview = Sample.webview
         let parameters = MSALInteractiveTokenParameters(scopes: [], webviewParameters: webview)

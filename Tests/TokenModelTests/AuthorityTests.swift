@@ -91,7 +91,7 @@ internal import TokenModel
         "http://login.example.com/common", "http://localhost.example.com/common", "http://127.0.0.1.example.com/common",
         "http://127.0.0.256/common", "http://128.0.0.1/common", "https://login.example.com",
         "https://login.example.com/",
-        "https://login.example.com/tfp", "https://login.example.com/tfp/tenant",
+        "https://login.example.com/tfp", "https://login.example.com/tfp/tenant", "https://contoso.b2clogin.com",
         "https://ada@login.example.com/common", "https://ada:secret@login.example.com/common",
         "https://sts.example.com:port/common", "https://login.example.com%2Fevil/common",
         "https://login.example.com%3A443/common", "https://login.example.com%00/common",

@@ -87,12 +87,8 @@ struct ADALRecords {
     private var tenant: String { knownTenant ?? realm }
 
     private var knownTenant: String? {
-        // A B2C account is in one tenant only.
-        if isB2C, let tenant = entry.homeAccountID?.tenantID { return tenant }
-        return tenantID ?? (authority.isTenantless ? entry.homeAccountID?.tenantID : nil)
+        tenantID ?? (authority.isTenantless ? entry.homeAccountID?.tenantID : nil)
     }
-
-    private var isB2C: Bool { authority.environment.hasSuffix(UnifiedTenants.b2cHosts) }
 
     var knowsTenant: Bool { knownTenant != nil }
 

@@ -62,8 +62,8 @@ extension ForeignCache {
         guard let text = entry.authority, let authority = try? Authority(text) else {
             return skip(title, "its authority is not valid")
         }
-        // ADAL calls every authority Entra's that is not an AD FS.
-        guard authority.kind != .entra || clouds.isEntras(authority.environment) else {
+        // ADAL calls every authority Entra's that is not an AD FS, and signs in at no other.
+        guard authority.kind == .adfs || authority.kind == .entra && clouds.isEntras(authority.environment) else {
             return skip(title, "\(Self.unknownHost(authority.environment)); sign in there instead")
         }
         guard entry.resource?.trimmedNonEmpty?.contains(where: \.isWhitespace) != true else {

@@ -39,10 +39,19 @@ struct UnifiedIssuers {
     /// The provider of an account entry.
     func provider(of item: UnifiedItem, at environment: String) -> Provider {
         if let issuer = item.agentIssuer(at: environment) { return .known(issuer) }
-        let type = self.type(of: item, at: environment)
-        guard type != AccountRecord.entraType || clouds.trustsEntraType(at: environment) else { return .unknown }
-        return .known(
-            AccountRecord.issuer(environment: environment, realm: Self.realm(of: item), authorityType: type))
+        let (type, realm) = (self.type(of: item, at: environment), Self.realm(of: item))
+        switch type {
+        case AccountRecord.entraType: guard clouds.trustsEntraType(at: environment) else { return .unknown }
+        case AccountRecord.adfsType: break
+        default: guard Self.isPath(realm, at: environment) else { return .unknown }
+        }
+        return .known(AccountRecord.issuer(environment: environment, realm: realm, authorityType: type))
+    }
+
+    /// Whether a realm is the path of an OpenID provider, as an authority has it. With an empty segment it would be taken for the path of a
+    /// custom domain.
+    private static func isPath(_ realm: String, at environment: String) -> Bool {
+        (try? Authority("https://\(environment)/\(realm)", kind: .openID))?.realm == realm
     }
 
     /// The authority type of an account entry. MSAL for .NET gives Entra's to accounts of AD FS, without a realm.

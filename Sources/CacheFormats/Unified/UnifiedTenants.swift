@@ -21,9 +21,11 @@ struct UnifiedTenants {
 
     init(_ clouds: CloudDirectory) { self.clouds = clouds }
 
-    /// Adds an entry of the section of ID tokens.
+    /// Adds an entry of the section of ID tokens. One that cannot be saved says nothing, since no export has it.
     mutating func add(_ item: UnifiedItem) {
-        guard let claims = Self.claims(of: item) else { return }
+        guard item.text(.secret).map(IDTokenRecord.isWithinLimits) == true, let claims = Self.claims(of: item) else {
+            return
+        }
         if let home = item.text(.homeAccountID)?.lowercased(), let name = claims.username { names[home] = name }
         guard let tenant = Self.tenant(claims), !isOfADFS(item) else { return }
         let place = place(of: item)

@@ -84,8 +84,13 @@ extension IDTokenRecord: CredentialRecord {
         realm = try body("realm", realm)
     }
 
+    /// Whether an ID token can be saved.
+    package static func isWithinLimits(_ idToken: String) -> Bool {
+        idToken.utf8.count <= ValueLimits.idToken && ValueLimits.isPrintable(idToken)
+    }
+
     package func checkSecrets() throws(LimitViolation) {
-        guard idToken.utf8.count <= ValueLimits.idToken, ValueLimits.isPrintable(idToken) else {
+        guard Self.isWithinLimits(idToken) else {
             throw LimitViolation(
                 reason: "its token is longer than \(ValueLimits.idToken) bytes, or has control characters")
         }

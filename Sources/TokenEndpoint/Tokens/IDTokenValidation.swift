@@ -66,7 +66,8 @@ struct IDTokenValidation: Sendable {
 
     private func isAuthorizedParty(_ claims: Claims) -> Bool { claims.text("azp").map(isApp) ?? false }
 
-    private func isApp(_ text: String) -> Bool { ClientID(text) == request.clientID }
+    /// Whether a text is the app's identifier, in any case but without a blank more.
+    private func isApp(_ text: String) -> Bool { text.inLowerCase.hasSameBytes(as: request.clientID.key) }
 
     private func isCurrent(_ claims: Claims) -> Bool {
         guard let expiry = claims.number("exp") else { return false }

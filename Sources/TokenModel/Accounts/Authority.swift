@@ -33,9 +33,9 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
 
     /// Parses and normalises a URL.
     ///
-    /// - Throws: `invalidDeveloperParameter` (-51112) if it is not an `https` URL with a host and a path, or if `kind` is AD FS and
-    ///   the first segment of the path is not `adfs`. `http` is accepted for loopback hosts, but the agent refuses it unless
-    ///   started with `--allow-loopback-http` or configured so.
+    /// - Throws: `invalidDeveloperParameter` (-51112) if it is not an `https` URL with a host and a path, which customer tenants and OpenID
+    ///   providers need not have, or if `kind` is AD FS and the first segment of the path is not `adfs`. `http` is accepted for loopback
+    ///   hosts, but the agent refuses it unless started with `--allow-loopback-http` or configured so.
     public init(_ url: String, kind: Kind? = nil) throws(TokenError) {
         if let plain = Authority(plain: url, kind: kind) {
             self = plain
@@ -197,6 +197,11 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
             // A custom domain does not name the tenant.
             return host.hasSuffix(".ciamlogin.com") ? [host.prefix { $0 != "." } + ".onmicrosoft.com"] : []
         case .b2c:
+            guard !segments.isEmpty else {
+                throw TokenError(
+                    .invalidDeveloperParameter,
+                    "authority \(url) names no tenant; write https://<host>/tfp/<tenant>/<policy>")
+            }
             return hasPolicyPrefix(segments) ? Array(segments.prefix(3)) : segments
         case .openID:
             return segments
