@@ -38,15 +38,12 @@ int agent_may_have_descriptors(int socket) {
 #endif
 }
 
-void agent_show_descriptors(int socket) {
-    int on = 1, off = 0;
-    /* Otherwise, looking at the bytes passes over one that was sent out of band, and over its descriptors. */
-    setsockopt(socket, SOL_SOCKET, SO_OOBINLINE, &on, sizeof on);
+void agent_pass_no_credentials(int socket) {
 #if defined(__linux__)
-    /* Credentials, which a service manager may have asked for, are left out in the same way as descriptors. */
+    int off = 0;
     setsockopt(socket, SOL_SOCKET, SO_PASSCRED, &off, sizeof off);
 #else
-    (void)off;
+    (void)socket;
 #endif
 }
 

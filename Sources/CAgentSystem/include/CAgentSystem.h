@@ -48,8 +48,9 @@ int agent_refuse_descriptors(int socket);
    Linux, where this is not defended. */
 int agent_may_have_descriptors(int socket);
 
-/* Has `agent_peek` see every descriptor that is sent to a connection. */
-void agent_show_descriptors(int socket);
+/* Has no credentials come with the bytes of a connection, which a service manager may have asked for: `agent_peek` would take them for
+   descriptors. */
+void agent_pass_no_credentials(int socket);
 
 /* Copies bytes that wait in a Unix socket, and leaves them there, as `recv` does without waiting. If descriptors have come with some of the
    bytes, none of the copied bytes may be read: that would close the descriptors. */

@@ -52,8 +52,7 @@ struct ConnectionAcceptor: Sendable {
             .serverChannelOption(.maxMessagesPerRead, value: 1)
             .childChannelOption(.maxMessagesPerRead, value: 1)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
-            // SwiftNIO does not expect that a socket has nothing to read but a byte out of band.
-            .childChannelOption(.socketOption(.init(rawValue: SO_OOBINLINE)), value: 1)
+            .childChannelOption(.outOfBandInline, value: 1)
             .childChannelInitializer { channel in
                 let descriptors: NIOLoopBound<DescriptorGuard?>
                 do {
@@ -99,4 +98,10 @@ struct ConnectionAcceptor: Sendable {
             return PeerAdmission.Waiting(identification: identification) { registry.value.end(identification) }
         }
     }
+}
+
+extension ChannelOption where Self == ChannelOptions.Types.SocketOption {
+    /// Has a byte that a peer sends out of band (`MSG_OOB`) read like the others. SwiftNIO would end the process: it does not expect that a
+    /// socket has nothing else to read.
+    static var outOfBandInline: Self { .socketOption(NIOBSDSocket.Option(rawValue: SO_OOBINLINE)) }
 }

@@ -24,9 +24,7 @@ final class DescriptorGuard {
         let copy = fcntl(socket, F_DUPFD_CLOEXEC, 0)
         guard copy >= 0 else { throw IOError(errnoCode: errno, reason: "fcntl") }
         connection = copy
-        agent_show_descriptors(copy)
-        // Where the kernel could, but was not told before: from now on it refuses them.
-        agent_refuse_descriptors(copy)
+        agent_pass_no_credentials(copy)
         channel.closeFuture.assumeIsolated().whenComplete { _ in self.dispose() }
     }
 
@@ -91,7 +89,9 @@ private struct GuardedReads: RecvByteBufferAllocator {
     func buffer(allocator: ByteBufferAllocator) -> ByteBuffer {
         var buffer = allocator.buffer(capacity: Self.size)
         var hasDescriptors: Int32 = 0
-        let waiting = buffer.withUnsafeMutableWritableBytes { agent_peek(socket, $0.baseAddress, $0.count, &hasDescriptors) }
+        let waiting = buffer.withUnsafeMutableWritableBytes {
+            agent_peek(socket, $0.baseAddress, $0.count, &hasDescriptors)
+        }
         if hasDescriptors != 0 { onDescriptors() }
         // Without room, a read is the end of the stream.
         let room = hasDescriptors == 0 ? max(waiting, 0) : 0
