@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -13,15 +14,51 @@
 #define MSG_CMSG_CLOEXEC 0
 #endif
 
+/* SO_PASSRIGHTS, which older headers do not have. */
+enum { PASS_RIGHTS = 83 };
+
 int agent_refuse_descriptors(int socket) {
 #if defined(__linux__)
-    /* SO_PASSRIGHTS, which older headers do not have. */
-    int option = 83, refused = 0;
-    return setsockopt(socket, SOL_SOCKET, option, &refused, sizeof refused) == 0 ? 0 : errno;
+    int accepted = 0;
+    return setsockopt(socket, SOL_SOCKET, PASS_RIGHTS, &accepted, sizeof accepted) == 0 ? 0 : errno;
 #else
     (void)socket;
     return ENOPROTOOPT;
 #endif
+}
+
+int agent_may_have_descriptors(int socket) {
+#if defined(__linux__)
+    int accepted = 1;
+    socklen_t length = sizeof accepted;
+    return getsockopt(socket, SOL_SOCKET, PASS_RIGHTS, &accepted, &length) != 0 || accepted != 0;
+#else
+    (void)socket;
+    return 0;
+#endif
+}
+
+void agent_pass_no_credentials(int socket) {
+#if defined(__linux__)
+    int off = 0;
+    setsockopt(socket, SOL_SOCKET, SO_PASSCRED, &off, sizeof off);
+#else
+    (void)socket;
+#endif
+}
+
+ssize_t agent_peek(int socket, void *bytes, size_t limit, int *has_descriptors) {
+    struct iovec part = {bytes, limit};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    ssize_t length = recvmsg(socket, &message, MSG_PEEK | MSG_DONTWAIT);
+    /* There is no room for descriptors. They stay in the queue, and the kernel says that they were left out. */
+    *has_descriptors = length >= 0 && (message.msg_flags & MSG_CTRUNC) != 0;
+    return length;
+}
+
+int agent_has_unread_bytes(int socket) {
+    int count = 0;
+    return ioctl(socket, FIONREAD, &count) != 0 || count > 0;
 }
 
 ssize_t agent_send_with_descriptor(int socket, const void *bytes, size_t count, int descriptor, int flags) {

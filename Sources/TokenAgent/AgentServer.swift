@@ -125,7 +125,12 @@ package final class AgentServer: Sendable {
                     owner.sockets.start(
                         PublishedSockets.Server(
                             files: SocketFiles(helper: options.helper), audit: audit,
-                            open: { acceptor.bootstrap($0).withBoundSocket($1) },
+                            open: { publication, socket in
+                                acceptor.bootstrap(publication).withBoundSocket(socket).map { listener in
+                                    DescriptorGuard.guardListener(listener, socket)
+                                    return listener
+                                }
+                            },
                             closeConnections: { registry.value.closeConnections(ofSocket: $0.id) },
                             connections: { registry.value.connections(ofSocket: $0.id) }))
                     owner.start(passphrase: passphrase)

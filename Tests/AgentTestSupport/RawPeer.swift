@@ -24,11 +24,14 @@ package final class RawPeer {
     deinit { close(descriptor) }
 
     /// Writes bytes unchanged; returns false if the agent has closed the connection.
+    ///
+    /// - Parameter outOfBand: whether the last byte is marked as urgent.
     @discardableResult
-    package func write(_ bytes: [UInt8]) -> Bool {
+    package func write(_ bytes: [UInt8], outOfBand: Bool = false) -> Bool {
+        let flags = Int32(MSG_NOSIGNAL) | (outOfBand ? Int32(MSG_OOB) : 0)
         var rest = bytes[...]
         while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            let count = rest.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, flags) }
             if count > 0 {
                 rest = rest.dropFirst(count)
             } else if errno == EAGAIN {

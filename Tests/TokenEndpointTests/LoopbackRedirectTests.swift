@@ -30,6 +30,18 @@ internal import TokenModel
         #expect(try AuthorizationResponse(url: url, expectedState: "s", issuer: nil).code == Secret("c+1"))
     }
 
+    /// A byte that is marked as urgent (`MSG_OOB`) is none that a library may expect.
+    @Test func waitsOnAfterAByteOutOfBand() async throws {
+        let redirect = try await listen("http://127.0.0.1/cb")
+        defer { redirect.close() }
+        let port = try #require(UInt16(redirect.redirectURI.dropFirst("http://127.0.0.1:".count).prefix { $0 != "/" }))
+        let descriptor = try LoopbackSocket.connected(to: port)
+        defer { close(descriptor) }
+        #expect(send(descriptor, [0], 1, Int32(MSG_OOB)) == 1)
+        _ = try await open(redirect.redirectURI + "?code=c1&state=s")
+        #expect(try await redirect.response() == redirect.redirectURI + "?code=c1&state=s")
+    }
+
     @Test func allowsABrowserNothingButTheStyleOfThePage() async throws {
         let redirect = try await listen()
         defer { redirect.close() }

@@ -44,6 +44,25 @@ ssize_t agent_send_parts(int socket, struct iovec parts[], size_t count);
    and on other systems descriptors cannot be refused. */
 int agent_refuse_descriptors(int socket);
 
+/* Whether descriptors may have been sent to a connection: the kernel does not refuse them, or did not when it was made. 0 on other systems than
+   Linux, where this is not defended. */
+int agent_may_have_descriptors(int socket);
+
+/* Has no credentials come with the bytes of a connection, which a service manager may have asked for: `agent_peek` would take them for
+   descriptors. */
+void agent_pass_no_credentials(int socket);
+
+/* Copies bytes that wait in a Unix socket, and leaves them there, as `recv` does without waiting. If descriptors have come with some of the
+   bytes, none of the copied bytes may be read: that would close the descriptors. */
+ssize_t agent_peek(int socket, void *bytes, size_t limit, int *has_descriptors);
+
+/* Whether bytes wait in a socket, or this cannot be found out. */
+int agent_has_unread_bytes(int socket);
+
+/* Closes a descriptor. Does not wait for TCP connections in it, or in what was sent to it, that linger (SO_LINGER): a signal (SIGURG), which
+   has no other effect in this process, interrupts the calling thread again and again. */
+void agent_close_impatiently(int descriptor);
+
 /* Reads bytes from a Unix socket, and the descriptor that has come with them: -1 if there is none, if there are several, or if the
    message was longer than `limit`. As `recv`. */
 ssize_t agent_receive_with_descriptor(int socket, void *bytes, size_t limit, int *descriptor, int flags);

@@ -92,6 +92,7 @@ extension MetricsServer {
             ServerBootstrap(group: group)
                 .serverChannelOption(.backlog, value: 16)
                 .childChannelOption(.maxMessagesPerRead, value: 1)
+                .childChannelOption(.outOfBandInline, value: 1)
                 // The socket takes nothing from the channel until its peer is identified.
                 .childChannelInitializer { channel in
                     guard self.admit(channel) else {

@@ -5,6 +5,12 @@ internal import NIOCore
 internal import NIOPosix
 internal import TokenModel
 
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
 /// Accepts the connections of the agent's own socket and of published ones. The peer of each is identified, or refused, before a byte
 /// is read.
 struct ConnectionAcceptor: Sendable {
@@ -46,9 +52,16 @@ struct ConnectionAcceptor: Sendable {
             .serverChannelOption(.maxMessagesPerRead, value: 1)
             .childChannelOption(.maxMessagesPerRead, value: 1)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
+            .childChannelOption(.outOfBandInline, value: 1)
             .childChannelInitializer { channel in
+                let descriptors: NIOLoopBound<DescriptorGuard?>
+                do {
+                    descriptors = NIOLoopBound(try DescriptorGuard(of: channel), eventLoop: channel.eventLoop)
+                } catch {
+                    return channel.eventLoop.makeFailedFuture(error)
+                }
                 // The channel is registered when the future completes.
-                identity(of: channel, by: admission).flatMapThrowing { identity in
+                return identity(of: channel, by: admission).flatMapThrowing { identity in
                     // The socket may have been closed meanwhile.
                     if let publication, !owner.assumeIsolated({ $0.sockets.isServing(publication) }) {
                         metrics.count(.refused(.socket))
@@ -61,6 +74,13 @@ struct ConnectionAcceptor: Sendable {
                         sharesGenerations: options.letsAppsKeepTokens && publication == nil && identity.sandbox == nil)
                     let session = AgentSession(
                         owner: owner, peer: peer, registry: registry.value, timers: options.timers)
+                    if peer.isConfined {
+                        try descriptors.value?.guardReads(of: channel) {
+                            denials.add(refusedPeer: "closed a connection to which descriptors were sent")
+                        }
+                    } else {
+                        descriptors.value?.end()
+                    }
                     try channel.pipeline.syncOperations.addHandler(session)
                 }
             }
@@ -78,4 +98,10 @@ struct ConnectionAcceptor: Sendable {
             return PeerAdmission.Waiting(identification: identification) { registry.value.end(identification) }
         }
     }
+}
+
+extension ChannelOption where Self == ChannelOptions.Types.SocketOption {
+    /// Has a byte that a peer sends out of band (`MSG_OOB`) read like the others. SwiftNIO would end the process: it does not expect that a
+    /// socket has nothing else to read.
+    static var outOfBandInline: Self { .socketOption(NIOBSDSocket.Option(rawValue: SO_OOBINLINE)) }
 }

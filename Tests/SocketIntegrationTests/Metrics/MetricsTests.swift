@@ -47,6 +47,18 @@ internal import TokenWire
             })
     }
 
+    /// A byte that is marked as urgent (`MSG_OOB`) is none that a library may expect.
+    @Test func servesOthersAfterAByteOutOfBand() async throws {
+        try await withMetrics { f, path in
+            let peer = try await offPool { try RawPeer(path) }
+            peer.write([0], outOfBand: true)
+            #expect(try await get("/metrics", at: path).0 == 0)
+            peer.finishWriting()
+            try await offPool { peer.waitUntilClosed() }
+            _ = try await f.agent.status()
+        }
+    }
+
     @Test func countsRequestsByNameAndOutcome() async throws {
         try await AgentFixture.with { f in
             #expect(try await f.agent.status().metrics.isEmpty)
