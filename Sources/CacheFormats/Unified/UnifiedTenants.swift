@@ -50,8 +50,9 @@ struct UnifiedTenants {
     /// tenant, this one is not imported: an export has only one of them, from which a later import would find that
     /// tenant for all tokens.
     func agrees(with item: UnifiedItem) -> Bool {
-        guard let tenant = tenants[place(of: item)], item.text(.realm)?.lowercased() != tenant else { return true }
-        return Self.claims(of: item).flatMap(Self.tenant) == tenant
+        guard let tenant = tenants[place(of: item)] else { return true }
+        let named = Self.claims(of: item).flatMap(Self.tenant)
+        return named == tenant || named == nil && item.text(.realm)?.lowercased() == tenant
     }
 
     private static func claims(of item: UnifiedItem) -> IDTokenClaims? {
