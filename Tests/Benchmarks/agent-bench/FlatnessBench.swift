@@ -60,6 +60,9 @@ struct FlatnessBench {
         defer { for process in idle { process.kill() } }
         let frames = try Frames(askedAt: socket)
         let level = try FramedLevel(name: "framed", socketPath: socket, request: frames.request)
+        // The ratio would be that of the scheduler's choices.
+        try Placement.together.arrange([agent])
+        defer { try? Placement.free.arrange([]) }
         _ = try level.sample(requests)
         return Row(
             dimension: dimension, size: size, repeated: try level.sample(requests),
