@@ -71,7 +71,7 @@ struct Bench {
 
     /// Measures the throughput under load from one load generator.
     func loads(connections: [Int], rounds: Int, nanoseconds: UInt64) throws -> [LoadResult] {
-        try Placement.fixed.arrange([agent, epoll])
+        try (Placement.possible.contains(.apart) ? .apart : Placement.together).arrange([agent, epoll])
         return try connections.map { count in
             var result = LoadResult(connections: count)
             for _ in 0..<rounds {

@@ -39,15 +39,15 @@ struct FairnessBench {
                 _ = try await AgentClient(socketPath: socket).listAccounts(ListAccounts(clientID: nil))
                 let frames = try Frames(askedAt: socket)
                 let app = try FramedLevel(name: "app", socketPath: socket, request: frames.request)
-                // The attacker runs where the scheduler puts it. Otherwise, it would decide where the app runs as well.
-                try Placement.fixed.arrange([agent])
+                // The attacker shares nothing with the app but the agent.
+                try Placement.together.arrange([agent])
                 defer { try? Placement.free.arrange([]) }
                 _ = try app.sample(requests)
                 row.quiet.append(try app.sample(requests))
                 let attacker = try ServerProcess(
                     "agent-bench", ["--attack", attack.rawValue, "--socket", socket], socketPath: socket)
                 defer { attacker.kill() }
-                try Placement.release(attacker)
+                try Placement.setAside(attacker)
                 row.beside.append(try app.sample(requests))
                 row.kilobytes = max(row.kilobytes, agent.peakKilobytes)
             }

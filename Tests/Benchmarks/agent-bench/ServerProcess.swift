@@ -114,9 +114,6 @@ enum Placement: String, CaseIterable {
     /// The placements that are possible on this machine.
     static var possible: [Placement] { bench_processors() > 1 ? allCases : [.together] }
 
-    /// A processor each, where there are several.
-    static var fixed: Placement { possible.contains(.apart) ? .apart : .together }
-
     /// Applies the placement to this process and `servers`.
     func arrange(_ servers: [ServerProcess]) throws {
         try Self.pin(getpid(), self == .free ? -1 : 0)
@@ -125,9 +122,10 @@ enum Placement: String, CaseIterable {
         }
     }
 
-    /// Has the scheduler decide about a process alone.
-    static func release(_ server: ServerProcess) throws {
-        for process in server.processes { try pin(process, -1) }
+    /// Moves a server to another processor than that of this process and the others, if there is one.
+    static func setAside(_ server: ServerProcess) throws {
+        guard possible.contains(.apart) else { return }
+        for process in server.processes { try pin(process, 1) }
     }
 
     private static func pin(_ processID: pid_t, _ processor: Int32) throws {
