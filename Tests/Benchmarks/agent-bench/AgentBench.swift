@@ -28,7 +28,7 @@ struct AgentBench: ParsableCommand {
     @Option(help: "How many connections to load with.")
     var connections = [1, 8, 64]
 
-    @Option(help: "Leave out levels, and programs that are counted, whose name does not contain this.")
+    @Option(help: "Leave out levels, attacks, and programs that are counted, whose name does not contain this.")
     var only: String?
 
     @Option(help: "Keep the files of callgrind in this folder, which must not exist, for callgrind_annotate.")
@@ -126,7 +126,9 @@ struct AgentBench: ParsableCommand {
         if let hits { return try await CostBench.hit(hits, count: requests, socketPath: socket) }
         if costsOnly || checkCosts != nil || recordCosts != nil { return try await countCosts() }
         if fairnessOnly {
-            let rows = try await FairnessBench.run(rounds: 3, requests: requests * 4, agent: agent)
+            let rows = try await FairnessBench.run(
+                Attack.allCases.filter { only.map($0.rawValue.contains) ?? true }, rounds: 3, requests: requests * 4,
+                agent: agent)
             return print(rows.table)
         }
         if commandsOnly { return print(try await CommandBench.run(rounds: rounds * 5, agent: agent).table) }
@@ -150,7 +152,8 @@ struct AgentBench: ParsableCommand {
             commands: try await CommandBench.run(rounds: rounds * 5, agent: agent),
             flatness: try await FlatnessBench.run(requests: requests * 4, agent: agent),
             store: try await StoreBench.run(accounts: accounts, writes: 200, starts: 5, agent: agent),
-            fairness: try await FairnessBench.run(rounds: 3, requests: requests * 4, agent: agent),
+            fairness: try await FairnessBench.run(
+                Attack.allCases, rounds: 3, requests: requests * 4, agent: agent),
             events: try await EventBench.run(rounds: rounds, agent: agent),
             redemptions: try await RedemptionBench.run(rounds: max(rounds / 4, 1), agent: agent),
             costs: CostBench.isPossible ? try await CostBench.run(agent: agent) : [])

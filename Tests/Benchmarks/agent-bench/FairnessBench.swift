@@ -21,13 +21,14 @@ struct FairnessBench {
     }
 
     /// - Parameter agent: the agent to measure; nil is the one beside this program.
-    static func run(rounds: Int, requests: Int, agent program: String? = nil) async throws -> [Row] {
+    static func run(_ attacks: [Attack], rounds: Int, requests: Int, agent program: String? = nil) async throws -> [Row]
+    {
         let folder = try Bench.makeTemporaryFolder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let state = "\(folder)/state"
         try await SignedInAccount.seed(stateDirectory: state, accounts: Attack.accounts)
         var rows: [Row] = []
-        for attack in Attack.allCases {
+        for attack in attacks {
             var row = Row(attack: attack)
             for _ in 0..<rounds {
                 let socket = "\(folder)/run/agent.sock"
