@@ -220,7 +220,7 @@ struct AccountOptions: ParsableArguments {
     /// The options as words of a command line.
     var words: [String] {
         [("--account", identifier), ("--username", username)].flatMap { option, value in
-            value.map { [option, $0] } ?? []
+            value.map { CommandLineWords.option(option, $0) } ?? []
         }
     }
 

@@ -24,8 +24,10 @@ extension AgentProcessFixture {
         _ arguments: [String], status: Int32 = 0, variables: [String: String] = [:],
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> [String: Any] {
+        var arguments = arguments
+        arguments.insert("--json", at: arguments.firstIndex(of: "--") ?? arguments.endIndex)
         let printed = try await ssoctl(
-            arguments + ["--json"], status: status, variables: variables, sourceLocation: sourceLocation)
+            arguments, status: status, variables: variables, sourceLocation: sourceLocation)
         let object = try JSONSerialization.jsonObject(with: Data(printed.output.utf8))
         return try #require(object as? [String: Any], sourceLocation: sourceLocation)
     }
@@ -66,7 +68,7 @@ extension AgentProcessFixture {
     }
 
     func signIn(app: String, _ username: String) async throws {
-        try await ssoctl(["sign-in", app, "--login-hint", username])
+        try await ssoctl(["sign-in", app, "--login-hint=\(username)"])
     }
 
     /// The text of the configuration file.

@@ -129,6 +129,33 @@ internal import Testing
         }
     }
 
+    /// The identity provider chooses the names.
+    @Test func namesAnAccountThatLooksLikeAnOption() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            try await f.signIn(app: "graph", "--wipe@contoso.com")
+            try await f.signIn(app: "graph", "-b@contoso.com")
+            for (typed, status, next, pasted) in [
+                (["token"], 2, "ssoctl token --account=-b@contoso.com", ["token", "--account=-b@contoso.com"]),
+                (["use", "--", "-"], 2, "ssoctl use -- -b@contoso.com", ["use", "--", "-b@contoso.com"]),
+                (
+                    ["sign-out", "--", "--wpie@contoso.com"], 3, "ssoctl sign-out -- --wipe@contoso.com",
+                    ["sign-out", "--", "--wipe@contoso.com"]
+                ),
+                (
+                    ["token", "--account=--wipe@contoso.com"], 3, "ssoctl sign-in --login-hint=--wipe@contoso.com",
+                    ["sign-in", "--login-hint=--wipe@contoso.com"]
+                ),
+            ] as [([String], Int32, String?, [String])] {
+                let failed = try await f.failure(typed, status: status)
+                #expect(failed["nextCommand"] as? String == next, "\(failed)")
+                try await f.ssoctl(pasted)
+            }
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     /// A script that names no app means the same app after another one has been added.
     @Test func keepsTheFirstAppTheDefault() async throws {
         try await AgentProcessFixture.with { f in

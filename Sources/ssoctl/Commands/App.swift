@@ -395,5 +395,5 @@ struct UseCommand: Command {
         return "Removed the defaults from \(done.file)."
     }
 
-    private static func words(_ name: String) -> CommandLineWords { CommandLineWords("ssoctl", "use", name) }
+    private static func words(_ name: String) -> CommandLineWords { .command("use", name) }
 }

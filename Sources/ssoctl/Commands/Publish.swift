@@ -59,7 +59,8 @@ struct PublishCommand: Command {
 
     /// The words of this command for another account.
     private func command(account: String) -> CommandLineWords {
-        CommandLineWords("ssoctl", "publish", "--socket", socket.path, "--account", account)
+        CommandLineWords(
+            ["ssoctl", "publish", "--socket", socket.path] + CommandLineWords.option("--account", account))
             + access.apps.flatMap { ["--app", $0] } + access.clientIDs.flatMap { ["--client-id", $0.text] }
             + access.scopes.flatMap { ["--scope", $0] } + access.resources.flatMap { ["--resource", $0] }
             + access.authorities.flatMap { ["--authority", $0] } + socket.userIDs.flatMap { ["--uid", "\($0)"] }

@@ -104,7 +104,7 @@ struct SignOutCommand: Command {
     /// The words of the sign-out command for an account.
     private func words(_ account: String, app name: String? = nil) -> CommandLineWords {
         let flags = [("--wipe", wipe), ("--browser", endsBrowserSession)]
-        return CommandLineWords("ssoctl", "sign-out", account) + app.words(name: name) + flags.filter(\.1).map(\.0)
+        return .command("sign-out", account, app.words(name: name) + flags.filter(\.1).map(\.0))
     }
 
     func describe(_ done: Printout) -> String? {

@@ -58,7 +58,8 @@ struct TokenCommand: Command {
             guard let token = result.idToken else {
                 throw CommandFailure(
                     TokenError(.serverInvalidResponse, "there is no ID token for this app and account"),
-                    nextCommand: target.command("sign-in", result.account.username.map { ["--login-hint", $0] } ?? []))
+                    nextCommand: target.command(
+                        "sign-in", result.account.username.map { CommandLineWords.option("--login-hint", $0) } ?? []))
             }
             printout.idToken = token
         }

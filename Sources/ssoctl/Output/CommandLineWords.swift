@@ -13,6 +13,17 @@ struct CommandLineWords: Sendable, Equatable {
         CommandLineWords(left.words + right)
     }
 
+    /// The words of an option with a name that an identity provider has chosen, and that may look like an option as well.
+    static func option(_ option: String, _ name: String) -> [String] {
+        name.hasPrefix("-") ? ["\(option)=\(name)"] : [option, name]
+    }
+
+    /// A command with such a name, and with options.
+    static func command(_ command: String, _ name: String, _ options: [String] = []) -> CommandLineWords {
+        CommandLineWords(
+            ["ssoctl", command] + (name.hasPrefix("-") ? options + ["--", name] : [name] + options))
+    }
+
     /// The words with quotation marks where a shell needs them.
     var text: String { words.map(\.shellWord).joined(separator: " ") }
 }

@@ -31,7 +31,7 @@ struct AccountName {
     }
 
     /// The words of a sign-in's command line that suggest the account; none if it is not known to be a username.
-    var loginHint: [String] { text.contains("@") ? ["--login-hint", text] : [] }
+    var loginHint: [String] { text.contains("@") ? CommandLineWords.option("--login-hint", text) : [] }
 
     var homeAccountID: HomeAccountID? { mayBeIdentifier ? HomeAccountID(text) : nil }
 

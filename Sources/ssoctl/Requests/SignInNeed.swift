@@ -41,7 +41,7 @@ struct SignInNeed {
 
     /// The words of the token command for an account.
     private func token(_ account: String) -> CommandLineWords {
-        target.words("token", ["--account", account] + otherWords)
+        target.words("token", CommandLineWords.option("--account", account) + otherWords)
     }
 
     /// The failure if no account was named, and none is signed in to the app.
@@ -81,7 +81,7 @@ struct SignInNeed {
 
     /// The failure if the identity provider has refused.
     private func refused(_ error: TokenError, _ username: String?) -> CommandFailure {
-        let words = username.map { ["--login-hint", $0] } ?? []
+        let words = username.map { CommandLineWords.option("--login-hint", $0) } ?? []
         guard let advice = ProviderAdvice(error, target, words: words) else {
             return CommandFailure(error, nextCommand: signIn(username))
         }
@@ -96,6 +96,6 @@ struct SignInNeed {
     }
 
     private func signIn(_ username: String?) -> String {
-        target.command("sign-in", username.map { ["--login-hint", $0] } ?? [])
+        target.command("sign-in", username.map { CommandLineWords.option("--login-hint", $0) } ?? [])
     }
 }

@@ -107,7 +107,8 @@ struct SilentToken {
                 "\(what); name one with --account, or choose a default with “ssoctl use”", found,
                 nextCommand: target.command(
                     "token",
-                    ["--account", AccountFinder.firstName(of: found)] + freshness.words + formWords))
+                    CommandLineWords.option("--account", AccountFinder.firstName(of: found)) + freshness.words
+                        + formWords))
         }
         if let authority = target.authority { return (account.reference, [authority]) }
         var authorities: [Authority] = []
@@ -127,7 +128,9 @@ struct SilentToken {
     }
 
     /// The account as it was named on the command line.
-    private var accountWords: [String] { isNamed ? name.map { ["--account", $0.text] } ?? [] : [] }
+    private var accountWords: [String] {
+        isNamed ? name.map { CommandLineWords.option("--account", $0.text) } ?? [] : []
+    }
 
     private func failure(_ error: TokenError, at authority: Authority) -> CommandFailure {
         if error.reason == .throttled, let end = error.details.throttledUntil {

@@ -71,8 +71,10 @@ struct Target {
             return try settings.defaultApp { options.command(command, app: [$0]) + words }
         }
         if settings.configuration.app(named: name) == nil, name.contains("@") {
-            let account = [command == "sign-in" ? "--login-hint" : "--account", name]
-            let isNamed = ["--login-hint", "--account", "--username"].contains { words.contains($0) }
+            let account = CommandLineWords.option(command == "sign-in" ? "--login-hint" : "--account", name)
+            let isNamed = ["--login-hint", "--account", "--username"].contains { option in
+                words.contains { $0 == option || $0.hasPrefix("\(option)=") }
+            }
             throw .usage(
                 "“\(name)” is an account, not an app",
                 nextCommand: (options.command(command, app: []) + (isNamed ? [] : account) + words).text)
