@@ -117,7 +117,7 @@ for target in $targets; do
         "$root/Tests/TokenWireTests/WireSamples.swift" "$root/Tests/TokenModelTests/JSONProperties.swift" \
         "$root/Tests/TokenModelTests/TextProperties.swift" \
         "$root/Tests/TokenCacheTests/RecordProperties.swift" "$root/Tests/CacheFormatsTests/FormatProperties.swift" \
-        "$root/Tests/TokenEndpointTests/ResponseProperties.swift" "$root/Tests/TokenStoreTests/StoreImageProperties.swift" \
+        "$root/Tests/TokenEndpointTests/ResponseProperties.swift" "$root/Tests/TokenStoreTests/Damage/StoreImageProperties.swift" \
         "$root/Tests/AgentConfigurationTests/TOMLProperties.swift" "$root/Tests/AuditLogTests/AuditProperties.swift" \
         "$root/Tests/TokenAgentTests/Peers/PeerTextProperties.swift" $objects -lprotobuf-c -ldl -o "fuzz-$target" \
         2> link.log || { cat link.log >&2; exit 1; }
