@@ -246,6 +246,7 @@ package struct FileDescriptor: ~Copyable {
     package func readToEnd(limit: Int) throws(SystemError) -> [UInt8] {
         let status = try status
         let wanted = min(status.kind == .regular ? status.size : 1 << 20, limit)
+        guard wanted > 0 else { return [] }
         var failure: SystemError?
         let bytes = [UInt8](unsafeUninitializedCapacity: wanted) { buffer, count in
             while count < wanted, failure == nil {

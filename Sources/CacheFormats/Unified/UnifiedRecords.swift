@@ -31,13 +31,13 @@ struct UnifiedRecords {
         return entries.sorted { $0.name < $1.name }
     }
 
-    /// The records that may belong to a section; every record may belong to the agent's own. Tokens are in order: if one realm
-    /// led to two of them, the first is written under that realm.
+    /// The records that may belong to a section; every record may belong to the agent's own. They are in order, since the
+    /// first of two with one name has it.
     private static func records(_ credentials: AccountCredentials, for section: UnifiedSection) -> [CacheRecord] {
         switch section {
-        case .account: credentials.accounts.values.map(CacheRecord.account)
+        case .account: credentials.accounts.sorted { $0.key < $1.key }.map { .account($0.value) }
         case .idToken: credentials.idTokens.sorted { $0.key < $1.key }.map { .idToken($0.value) }
-        case .refreshToken: credentials.refreshTokens.values.map(CacheRecord.refreshToken)
+        case .refreshToken: credentials.refreshTokens.sorted { $0.key < $1.key }.map { .refreshToken($0.value) }
         case .accessToken: credentials.accessTokens.sorted { $0.key < $1.key }.map { .accessToken($0.value) }
         case .own: credentials.records
         case .appMetadata: []
