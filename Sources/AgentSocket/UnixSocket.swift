@@ -182,13 +182,10 @@ package struct PeerCredentials: Sendable, Equatable {
     package var processID: Int32?
     /// The effective user ID.
     package var userID: UInt32
-    /// The effective group ID.
-    package var groupID: UInt32
 
-    package init(processID: Int32?, userID: UInt32, groupID: UInt32) {
+    package init(processID: Int32?, userID: UInt32) {
         self.processID = processID
         self.userID = userID
-        self.groupID = groupID
     }
 
     /// Reads the credentials of a connected socket.
@@ -198,7 +195,6 @@ package struct PeerCredentials: Sendable, Equatable {
         var credentials = agent_peer_credentials()
         let code = agent_get_peer_credentials(socket, &credentials)
         guard code == 0 else { throw TokenError(.peerNotAuthorized, "the other end is unknown (errno \(code))") }
-        self.init(
-            processID: credentials.pid > 0 ? credentials.pid : nil, userID: credentials.uid, groupID: credentials.gid)
+        self.init(processID: credentials.pid > 0 ? credentials.pid : nil, userID: credentials.uid)
     }
 }

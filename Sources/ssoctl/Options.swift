@@ -154,8 +154,8 @@ struct ProviderOptions: ParsableArguments {
     }
 }
 
-/// The options of what a token is for.
-struct ScopeOptions: ParsableArguments {
+/// What a token is for: scopes, or a resource.
+struct PermissionOptions: ParsableArguments {
     @Option(
         name: [.customShort("s"), .customLong("scope")], parsing: .singleValue,
         help: "A permission, or several with blanks or commas between them; may be repeated.",
@@ -164,14 +164,6 @@ struct ScopeOptions: ParsableArguments {
 
     @Option(help: "A resource, as in ADAL, instead of scopes.", completion: Candidates.resource)
     var resource: String?
-
-    @Option(help: "JSON of a claims request.")
-    var claims: String?
-
-    @Option(
-        name: .customLong("redirect-uri"),
-        help: "The app's registered redirect URI; http://localhost replaces one that is not on this machine.")
-    var redirectURI: String?
 
     func validate() throws {
         guard scope.isEmpty || resource == nil else { throw ValidationError("Give either --scope or --resource.") }
@@ -185,6 +177,19 @@ struct ScopeOptions: ParsableArguments {
     var isEmpty: Bool { scope.isEmpty && resource == nil }
 }
 
+/// The options of what a token is for, and of how it is requested.
+struct ScopeOptions: ParsableArguments {
+    @OptionGroup var permissions: PermissionOptions
+
+    @Option(help: "JSON of a claims request.")
+    var claims: String?
+
+    @Option(
+        name: .customLong("redirect-uri"),
+        help: "The app's registered redirect URI; http://localhost replaces one that is not on this machine.")
+    var redirectURI: String?
+}
+
 /// The app, the provider and the scopes of a token request.
 struct TargetOptions: ParsableArguments {
     @OptionGroup(title: "App") var app: AppOptions
@@ -192,7 +197,7 @@ struct TargetOptions: ParsableArguments {
     @OptionGroup(title: "Identity provider") var provider: ProviderOptions
 
     func validate() throws {
-        if app.clientID != nil, token.isEmpty {
+        if app.clientID != nil, token.permissions.isEmpty {
             throw ValidationError("Give either --scope, once or more, or --resource.")
         }
     }

@@ -25,15 +25,16 @@ internal import Testing
         #expect(Set(values) == ["false", "Self.defaultLogLevel"])
     }
 
-    /// A property without a value would end the process when it is read.
-    @Test func setsEveryPropertyOfATokenCommand() throws {
+    /// A property without a value would end the process when it is read, and options that are not validated would be accepted.
+    @Test func setsEveryPropertyOfATokenCommandAndValidatesIt() throws {
         let plain = try #require(PackageTree.text("Sources/ssoctl/Commands/PlainToken.swift"))
         let files = ["Options.swift", "Commands/Token.swift", "Command.swift"]
         let sources = try files.map { try #require(PackageTree.text("Sources/ssoctl/\($0)")) }.joined(separator: "\n")
         let types = [
-            "AppFilterOptions", "AppOptions", "ProviderOptions", "ScopeOptions", "TargetOptions", "AccountOptions",
-            "FreshnessOptions", "TokenForm", "OutputOptions", "TokenCommand",
+            "AppFilterOptions", "AppOptions", "ProviderOptions", "PermissionOptions", "ScopeOptions", "TargetOptions",
+            "AccountOptions", "FreshnessOptions", "TokenForm", "OutputOptions", "TokenCommand",
         ]
+        var validated = 0
         for type in types {
             let body = try #require(
                 sources.firstMatch(of: try Regex<(Substring, Substring)>("struct \(type): (?s:(.*?))\n}"))
@@ -44,7 +45,9 @@ internal import Testing
                 let assigned = try Regex("[ (.]\(property)(?:, [A-Za-z.]+)*\\)? = ")
                 #expect(plain.contains(assigned), "\(type).\(property)")
             }
+            validated += body.contains("func validate() throws") ? 1 : 0
         }
+        #expect(plain.matches(of: #/try (?:[a-z.]+\.)?validate\(\)/#).count == validated)
     }
 
     /// The option of a property: `logLevel` is `log-level`.

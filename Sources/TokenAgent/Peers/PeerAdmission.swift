@@ -77,7 +77,7 @@ struct PeerAdmission: Sendable {
         let credentials: EventLoopFuture<agent_peer_credentials> = socket.unsafeGetSocketOption(
             level: .socket, name: .init(rawValue: SO_PEERCRED))
         return credentials.map {
-            PeerCredentials(processID: $0.pid > 0 ? $0.pid : nil, userID: $0.uid, groupID: $0.gid)
+            PeerCredentials(processID: $0.pid > 0 ? $0.pid : nil, userID: $0.uid)
         }
     }
 

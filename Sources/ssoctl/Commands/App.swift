@@ -87,14 +87,7 @@ struct AppAddCommand: Command {
 
     @OptionGroup(title: "Identity provider") var provider: ProviderOptions
 
-    @Option(
-        name: [.customShort("s"), .customLong("scope")], parsing: .singleValue,
-        help: "A permission, or several with blanks or commas between them; may be repeated.",
-        completion: Candidates.scope)
-    var scope: [String] = []
-
-    @Option(help: "A resource, as in ADAL, instead of scopes.", completion: Candidates.resource)
-    var resource: String?
+    @OptionGroup var permissions: PermissionOptions
 
     @Option(
         name: .customLong("redirect-uri"), help: "The app's registered redirect URI, if it is not http://localhost.")
@@ -116,8 +109,6 @@ struct AppAddCommand: Command {
             throw ValidationError(
                 "“\(name)” is not a name: use letters, digits, “_”, “-” and “.”, and a letter or a digit first.")
         }
-        guard scope.isEmpty || resource == nil else { throw ValidationError("Give either --scope or --resource.") }
-        try ScopeList.requireValid(scope)
         guard provider.kind == nil || provider.authority != nil else {
             throw ValidationError("--authority-kind needs --authority.")
         }
@@ -127,7 +118,7 @@ struct AppAddCommand: Command {
         if let defect = clientID.defect(at: try provider.authority(app: nil)) {
             let other = provider.authority == nil ? "; an app of another provider needs --authority" : ""
             throw CommandFailure.usage(
-                defect + other, nextCommand: words(clientID: "CLIENT-ID", scopes: ScopeList.split(scope)).text)
+                defect + other, nextCommand: words(clientID: "CLIENT-ID", scopes: permissions.scopes).text)
         }
         try refuseSeveralResources()
         let settings = try Settings.read(mayCreate: true)
@@ -142,7 +133,7 @@ struct AppAddCommand: Command {
         (app.authority, app.kind, app.tenant, app.cloud) = (
             provider.authority, provider.kind, provider.tenant?.text, provider.cloud
         )
-        (app.scopes, app.resource) = (ScopeList.split(scope), resource)
+        (app.scopes, app.resource) = (permissions.scopes, permissions.resource)
         (app.redirectURI, app.sharingGroup) = (redirectURI, group?.name)
         let defaultApp = isDefault ? name : impliedDefault(settings.configuration)
         try ConfigurationEditor.change(path) { (editor) throws(TokenError) in
@@ -166,7 +157,7 @@ struct AppAddCommand: Command {
     /// The words of this command with another client ID or other scopes.
     private func words(clientID: String, scopes: [String]) -> CommandLineWords {
         let values = [
-            ("--resource", resource), ("--redirect-uri", redirectURI), ("--group", group?.name),
+            ("--resource", permissions.resource), ("--redirect-uri", redirectURI), ("--group", group?.name),
         ]
         let flags = [("--force", force), ("--default", isDefault)].filter(\.1).map(\.0)
         return CommandLineWords("ssoctl", "app", "add", name, "--client-id", clientID) + provider.words
@@ -176,14 +167,14 @@ struct AppAddCommand: Command {
 
     /// A request for all scopes of such an app would always be refused.
     private func refuseSeveralResources() throws {
-        let resources = ScopeList.resources(ScopeList.split(scope))
+        let resources = ScopeList.resources(permissions.scopes)
         guard resources.count > 1, (try provider.authority(app: nil) ?? .common).kind == .entra else { return }
         throw CommandFailure.usage(
             "the scopes are for \(resources.count) resources, \(resources.joined(separator: " and ")), and a token is for one; "
                 + "add an app for each, with the same client ID",
             nextCommand: words(
                 clientID: clientID.text,
-                scopes: ScopeList.split(scope).filter { ScopeList.resources([$0]) == [resources[0]] }
+                scopes: permissions.scopes.filter { ScopeList.resources([$0]) == [resources[0]] }
             ).text)
     }
 

@@ -22,7 +22,7 @@ extension TokenCommand {
         do {
             try target.app.options.validate()
             try target.app.validate()
-            try target.token.validate()
+            try target.token.permissions.validate()
             try target.provider.validate()
             try target.validate()
             try account.validate()
@@ -95,8 +95,10 @@ extension TargetOptions {
         (filter.name, filter.clientID, filter.group) = (words.text("--app"), words.clientID, words.group)
         app = AppOptions()
         (app.name, app.options) = (words.app, filter)
+        var permissions = PermissionOptions()
+        (permissions.scope, permissions.resource) = (words.scopes, words.text("--resource"))
         token = ScopeOptions()
-        (token.scope, token.resource) = (words.scopes, words.text("--resource"))
+        token.permissions = permissions
         (token.claims, token.redirectURI) = (nil, nil)
         provider = ProviderOptions()
         (provider.authority, provider.kind) = (words.text("--authority"), nil)

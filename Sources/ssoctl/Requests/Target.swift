@@ -35,8 +35,8 @@ struct Target {
             let configured = try Self.app(of: options, settings, for: command, words)
             (self.settings, app, clientID) = (settings, configured, configured.clientID)
         }
-        let scopes = options.token.isEmpty ? app?.scopes ?? [] : options.token.scopes
-        let resource = options.token.isEmpty ? app?.resource : options.token.resource
+        let scopes = options.token.permissions.isEmpty ? app?.scopes ?? [] : options.token.permissions.scopes
+        let resource = options.token.permissions.isEmpty ? app?.resource : options.token.permissions.resource
         guard !scopes.isEmpty || resource != nil else {
             throw .usage(
                 "the app \(app.map { "“\($0.name)”" } ?? clientID.text) has no scopes in the configuration; give --scope or --resource",
@@ -115,7 +115,7 @@ struct Target {
     var appText: String { appName.map { "“\($0)”" } ?? clientID.text }
 
     /// Whether the scopes or the resource are those of the app in the configuration.
-    var takesScopesFromApp: Bool { options.token.isEmpty }
+    var takesScopesFromApp: Bool { options.token.permissions.isEmpty }
 
     /// The scopes, or the resource, as they were named.
     var scopeText: String { resource ?? scopes.description }
@@ -162,7 +162,7 @@ extension TargetOptions {
     ) -> CommandLineWords {
         let authority = provider.authority.map { url in tenant.map { Self.authority(url, withTenant: $0) } ?? url }
         let values = [
-            ("--resource", resource ?? token.resource), ("--claims", token.claims),
+            ("--resource", resource ?? token.permissions.resource), ("--claims", token.claims),
             ("--redirect-uri", token.redirectURI),
             ("--authority", authority), ("--authority-kind", provider.kind?.rawValue),
             ("--tenant", authority == nil ? tenant ?? provider.tenant?.text : nil),
@@ -170,7 +170,7 @@ extension TargetOptions {
             ("--group", app.group?.name),
         ]
         return CommandLineWords("ssoctl", name) + (words ?? app.words)
-            + (scopes ?? token.scope).flatMap { ["--scope", $0] }
+            + (scopes ?? token.permissions.scope).flatMap { ["--scope", $0] }
             + values.flatMap { option, value in value.map { [option, $0] } ?? [] }
     }
 

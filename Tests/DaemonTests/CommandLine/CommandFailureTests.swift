@@ -57,6 +57,18 @@ internal import Testing
         }
     }
 
+    @Test(arguments: [
+        ["app", "add", "graph", "--client-id", "11111111-2222-4333-8444-555555555555"],
+        ["token", "--client-id", "a"], ["sign-in", "--client-id", "a"],
+    ])
+    func refusesScopesThatAreBlank(arguments: [String]) async throws {
+        try await AgentProcessFixture.with { f in
+            let errors = try await f.ssoctl(arguments + ["--scope", " , "], status: 64).errors
+            #expect(errors.contains("must not be blank"), "\(errors)")
+            #expect(try !f.configuration().contains("[apps"))
+        }
+    }
+
     @Test func saysWhatAnExportHasAndHowAPipeIsImported() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()

@@ -60,7 +60,7 @@ internal import Testing
                 [id = process.processID as Int32, isSandboxed = (peerClass == .sandboxed) as Bool] in
                 guard setgroups(0, nil) == 0, setgid(OtherUser.id) == 0, setuid(OtherUser.id) == 0 else { exit(3) }
                 let inspector = PeerInspector(executables: [], helper: nil, timers: .system)
-                let credentials = PeerCredentials(processID: id, userID: OtherUser.id, groupID: OtherUser.id)
+                let credentials = PeerCredentials(processID: id, userID: OtherUser.id)
                 guard let peer = inspector.identify(credentials, pidfd: -1), peer.executable == nil else { exit(4) }
                 guard peer.peerClass == (isSandboxed ? .sandboxed : .other) else { exit(5) }
             }

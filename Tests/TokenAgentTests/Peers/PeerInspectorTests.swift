@@ -18,7 +18,7 @@ internal import Testing
                 executables: Set([path].compactMap(\.self)), helper: nil, timers: .system)
             defer { inspector.stop() }
             return inspector.identify(
-                PeerCredentials(processID: processID, userID: geteuid(), groupID: 0), pidfd: -1)
+                PeerCredentials(processID: processID, userID: geteuid()), pidfd: -1)
         }
 
         @Test func describesAProgramOfTheSystem() async throws {
@@ -72,7 +72,7 @@ internal import Testing
         @Test func countsAnUnknownProcessAsSandboxed() {
             let inspector = PeerInspector(executables: [], helper: nil, timers: .system)
             defer { inspector.stop() }
-            let outside = PeerCredentials(processID: nil, userID: 0, groupID: 0)
+            let outside = PeerCredentials(processID: nil, userID: 0)
             #expect(inspector.identify(outside, pidfd: -1)?.peerClass == .sandboxed)
         }
 
@@ -100,7 +100,7 @@ internal import Testing
             }
             let inspector = PeerInspector(executables: [], helper: nil, timers: timers)
             let loop = MultiThreadedEventLoopGroup.singleton.any()
-            let credentials = PeerCredentials(processID: getpid(), userID: geteuid(), groupID: 0)
+            let credentials = PeerCredentials(processID: getpid(), userID: geteuid())
             let peers = try await loop.flatSubmit {
                 inspector.identify(
                     credentials, pidfd: -1, for: Identification(of: .process(getpid())) {}, on: loop)
@@ -115,7 +115,7 @@ internal import Testing
             let inspector = PeerInspector(executables: [], helper: nil, timers: .system)
             defer { inspector.stop() }
             let loop = MultiThreadedEventLoopGroup.singleton.any()
-            let credentials = PeerCredentials(processID: getpid(), userID: geteuid(), groupID: 0)
+            let credentials = PeerCredentials(processID: getpid(), userID: geteuid())
             @Sendable func identify(of peer: PeerKey) -> EventLoopFuture<PeerIdentity?> {
                 inspector.identify(credentials, pidfd: -1, for: Identification(of: peer) {}, on: loop)
             }
