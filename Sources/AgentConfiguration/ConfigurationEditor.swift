@@ -53,7 +53,8 @@ package struct ConfigurationEditor {
     ) throws(TokenError) {
         let path = URL(filePath: path).resolvingSymlinksInPath().path
         let folder = PrivateFiles.parent(of: path)
-        try files.makeDirectory(folder, parentMode: 0o700)
+        try files.makeDirectory(
+            folder, parentMode: 0o700, alternative: "set SSO_AGENT_CONFIG to a file in a folder of yours")
         let lock = try files.lock(directory: folder)
         guard lock.acquire() != .held else {
             throw TokenError(.invalidDeveloperParameter, "another program is changing \(path); try again")

@@ -12,9 +12,13 @@ package enum SocketSetting: Sendable {
     case agent
     case metrics
 
-    fileprivate var remedy: String {
+    /// How to name another folder.
+    fileprivate func remedy(for folder: String) -> String {
         switch self {
-        case .agent: "set SSO_AGENT_SOCK to a folder of yours"
+        // The socket is below the store if the session has no folder of its own.
+        case .agent where folder.hasPrefix(AgentEnvironment.current.stateDirectory + "/"):
+            "set SSO_AGENT_STATE_DIR to a folder of yours"
+        case .agent: "set SSO_AGENT_SOCK to a socket in a folder of yours"
         case .metrics: "name a socket in a folder of yours with metrics.socket or --metrics-socket"
         }
     }
@@ -37,7 +41,8 @@ package struct SocketFolder: Sendable {
         path = PrivateFiles.parent(of: socketPath)
         socketName = String(socketPath[bytes.index(after: slash)...])
         try Self.requireTrusted(path, setting)
-        try PrivateFiles(errorCode: .agentUnavailable).makeDirectory(path, parentMode: 0o700)
+        try PrivateFiles(errorCode: .agentUnavailable).makeDirectory(
+            path, parentMode: 0o700, alternative: setting.remedy(for: path))
         // Again, with the directories that did not exist before: in /tmp, another user may have made one meanwhile.
         try Self.requireTrusted(path, setting)
         try Self.requirePrivate(path, FileStatus(path, followsLinks: false), setting)
@@ -54,7 +59,7 @@ package struct SocketFolder: Sendable {
         while FileStatus(parent) == nil, parent != "/" { parent = PrivateFiles.parent(of: parent) }
         guard access(parent, W_OK | X_OK) != 0 else { return }
         throw TokenError(
-            .agentUnavailable, "cannot make \(path): \(parent): \(SystemError.last); \(setting.remedy)")
+            .agentUnavailable, "cannot make \(path): \(parent): \(SystemError.last); \(setting.remedy(for: path))")
     }
 
     private static func requirePrivate(
@@ -63,15 +68,15 @@ package struct SocketFolder: Sendable {
         // A symbolic link is refused: it could lead elsewhere later.
         guard let status, status.kind == .directory else {
             throw TokenError(
-                .agentUnavailable, "\(path) is not a folder; move it elsewhere, or \(setting.remedy)")
+                .agentUnavailable, "\(path) is not a folder; move it elsewhere, or \(setting.remedy(for: path))")
         }
         guard status.isOwn else {
-            throw TokenError(.agentUnavailable, "\(path) belongs to user \(status.owner); \(setting.remedy)")
+            throw TokenError(.agentUnavailable, "\(path) belongs to user \(status.owner); \(setting.remedy(for: path))")
         }
         guard !status.isWritableByOthers else {
             // A sticky folder, such as /tmp, is meant for all users.
             guard !status.isSticky else {
-                throw TokenError(.agentUnavailable, "\(path) is a folder for all users; \(setting.remedy)")
+                throw TokenError(.agentUnavailable, "\(path) is a folder for all users; \(setting.remedy(for: path))")
             }
             throw TokenError(
                 .agentUnavailable,
@@ -86,7 +91,7 @@ package struct SocketFolder: Sendable {
 
     private static func requireTrusted(_ path: String, _ setting: SocketSetting) throws(TokenError) {
         guard let defect = TrustedPath.defect(ofDirectoriesAbove: path) else { return }
-        let other = defect.remedy == nil ? ", or \(setting.remedy)" : ""
+        let other = defect.remedy == nil ? ", or \(setting.remedy(for: path))" : ""
         throw TokenError(
             .agentUnavailable, "the socket's folder \(path) is not safe: \(defect.statement)\(other)", defect.remedy)
     }

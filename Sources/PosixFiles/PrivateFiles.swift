@@ -21,11 +21,21 @@ package struct PrivateFiles: Sendable {
 
     /// Makes a directory with mode 0700, whatever the umask, unless there is one.
     ///
-    /// - Parameter parentMode: the mode of the directories above it that do not exist either, less the umask.
-    package func makeDirectory(_ path: String, parentMode: UInt32) throws(TokenError) {
+    /// - Parameters:
+    ///   - parentMode: the mode of the directories above it that do not exist either, less the umask.
+    ///   - alternative: how to name another directory, such as “set X to a folder of yours”: the end of an error for which no command
+    ///     helps, as on a file system that is read-only.
+    package func makeDirectory(
+        _ path: String, parentMode: UInt32, alternative: String? = nil
+    ) throws(TokenError) {
         // With a trailing slash, the directory would be taken for the parent of a directory without a name.
         let path = path.lastIndex { $0 != "/" }.map { String(path[...$0]) } ?? path
-        if try make(path, 0o700, parentMode: mode_t(parentMode)) { chmod(path, 0o700) }
+        do throws(TokenError) {
+            if try make(path, 0o700, parentMode: mode_t(parentMode)) { chmod(path, 0o700) }
+        } catch {
+            guard let alternative, error.problem.remedy == nil else { throw error }
+            throw TokenError(errorCode, "\(error.problem.statement); \(alternative)")
+        }
     }
 
     /// Makes a directory, and first those above it that do not exist; returns false if there is a file with the name.

@@ -46,6 +46,18 @@ internal import TokenModel
         #expect(error.message == "cannot make \(file)/below: Not a directory")
     }
 
+    /// As on a file system that is read-only.
+    @Test func namesAnotherFolderIfNoCommandHelps() throws {
+        let folder = try TemporaryFolder()
+        let file = folder.file("file")
+        try files.makeEmpty(file)
+        let error = try #require(throws: TokenError.self) {
+            try files.makeDirectory(file + "/below", parentMode: 0o700, alternative: "set FOLDER")
+        }
+        #expect(error.code == files.errorCode)
+        #expect(error.message == "cannot make \(file)/below: Not a directory; set FOLDER")
+    }
+
     @Test func replacesAFileByOneOfMode0600() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("file")

@@ -34,7 +34,8 @@ struct StorePaths: Sendable {
     func prepare() throws(TokenError) {
         guard !directory.isEmpty else { throw TokenError(.storeUnavailable, "the store's directory has no name") }
         try requireTrusted()
-        try PrivateFiles.store.makeDirectory(directory, parentMode: 0o755)
+        try PrivateFiles.store.makeDirectory(
+            directory, parentMode: 0o755, alternative: "set SSO_AGENT_STATE_DIR to a folder of yours")
         // Again, with the directories that did not exist before.
         try requireTrusted()
         if let link = FileStatus(directory, followsLinks: false), !link.isOwn { throw ownerError(link) }

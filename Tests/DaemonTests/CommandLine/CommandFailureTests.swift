@@ -69,6 +69,26 @@ internal import Testing
         }
     }
 
+    /// As in a home that is read-only. Nobody can make a folder in `/proc`.
+    @Test(arguments: [
+        (
+            "ssoctl", ["app", "add", "graph", "--client-id", "11111111-2222-4333-8444-555555555555"],
+            "SSO_AGENT_CONFIG"
+        ),
+        ("sso-agent", ["--socket", "/proc/sso-agent/agent.sock"], "SSO_AGENT_SOCK"),
+        ("sso-agent", [], "SSO_AGENT_STATE_DIR"),
+    ])
+    func saysHowToNameAFolderIfOneCannotBeMade(program: String, arguments: [String], name: String) async throws {
+        try await AgentProcessFixture.with { f in
+            let place = name == "SSO_AGENT_CONFIG" ? "/proc/sso-agent/config.toml" : "/proc/sso-agent"
+            let variables = name == "SSO_AGENT_SOCK" ? [:] : [name: place]
+            let ended = try await TestProcess(
+                program, arguments, environment: f.environment.merging(variables) { $1 }
+            ).finish()
+            #expect(ended.status == 1 && ended.errors.contains("; set \(name) to a "), "\(ended)")
+        }
+    }
+
     @Test func saysWhatAnExportHasAndHowAPipeIsImported() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
