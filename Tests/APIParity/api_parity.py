@@ -200,7 +200,8 @@ def number(text):
 
 
 def values_file(table):
-    return ROOT / "Tests/CompatTests" / f"{table.removesuffix('.tsv').upper()}ValueTests.swift"
+    name = table.removesuffix(".tsv").upper()
+    return ROOT / "Tests/CompatTests" / name / f"{name}ValueTests.swift"
 
 
 def target():
