@@ -62,11 +62,9 @@ package final class PrivateFileWriter {
     private var isFinished = false
 
     /// - Parameter replaces: whether a file with the name is replaced; otherwise it is an error.
-    /// - Throws: the error of `files` if the file cannot be created.
+    /// - Throws: the error of `files` if the file cannot be created, or if it would replace anything but a regular file.
     package init(_ path: String, replacing replaces: Bool, _ files: PrivateFiles) throws(TokenError) {
-        guard FileStatus(path)?.kind != .directory else {
-            throw TokenError(files.errorCode, "\(path) is a directory; name a file in it")
-        }
+        if let obstacle = Self.obstacle(at: path) { throw TokenError(files.errorCode, "\(path) is \(obstacle)") }
         self.files = files
         self.path = path
         self.replaces = replaces
@@ -76,6 +74,18 @@ package final class PrivateFileWriter {
             file = try Self.makeFile(path, draft)
         } catch {
             throw files.failure("cannot write \(path)", error, at: path)
+        }
+    }
+
+    /// What is at a path that a file does not replace, and what to do. A pipe or a device, such as `/dev/null`, is meant to be written to,
+    /// and a link to lead elsewhere: each would be lost.
+    private static func obstacle(at path: String) -> String? {
+        switch FileStatus(path)?.kind {
+        case .directory: "a directory; name a file in it"
+        case .regular, nil:
+            FileStatus(path, followsLinks: false)?.kind == .symbolicLink
+                ? "a symbolic link; name the file that it leads to" : nil
+        default: "not a regular file; name another"
         }
     }
 

@@ -266,6 +266,30 @@ internal import TokenModel
         #expect(try files.read(path) == Array((replaces ? "new" : "old").utf8))
     }
 
+    /// A file in place of `/dev/null` would break the machine of an administrator.
+    @Test func replacesNothingButAFile() throws {
+        let folder = try TemporaryFolder()
+        let (pipe, file) = (folder.file("pipe"), folder.file("file"))
+        #expect(mkfifo(pipe, 0o600) == 0)
+        try files.makeEmpty(file)
+        for (name, target) in [("null", "/dev/null"), ("lost", "/nonexistent"), ("link", file), ("below", folder.path)]
+        {
+            try FileManager.default.createSymbolicLink(atPath: folder.file(name), withDestinationPath: target)
+        }
+        let obstacles = [
+            (pipe, "not a regular file"), ("/dev/null", "not a regular file"), (folder.path, "a directory"),
+            (folder.file("null"), "not a regular file"), (folder.file("lost"), "a symbolic link"),
+            (folder.file("link"), "a symbolic link"), (folder.file("below"), "a directory"),
+        ]
+        for (path, obstacle) in obstacles {
+            let before = FileStatus(path, followsLinks: false)?.kind
+            let error = #expect(throws: TokenError.self) { try PrivateFileWriter(path, replacing: true, files) }
+            #expect(error?.message.contains("\(path) is \(obstacle); name ") == true, "\(String(describing: error))")
+            #expect(FileStatus(path, followsLinks: false)?.kind == before)
+        }
+        #expect(files.size(of: file) == 0)
+    }
+
     @Test(
         arguments: [
             ("secret\nrest", "secret"), ("no end", "no end"), ("\n", ""), ("", ""),

@@ -55,6 +55,8 @@ struct ExportCommand: Command {
     }
 
     func validate() throws {
+        guard file != "-" else { throw ValidationError("An export is written to a file only; name one with --output.") }
+        guard !file.isEmpty else { throw ValidationError("--output must not be blank.") }
         guard includesSecrets else {
             throw ValidationError(
                 "The file will have refresh tokens, with which anyone can act as you. To confirm that, add --include-secrets."

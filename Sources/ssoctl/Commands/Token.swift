@@ -124,6 +124,8 @@ struct TokenForm: ParsableArguments {
     var file: String?
 
     func validate(isJSON: Bool) throws {
+        guard file != "-" else { throw ValidationError("Without --output, the token is written to standard output.") }
+        guard file?.isEmpty != true else { throw ValidationError("--output must not be blank.") }
         guard !isHeader || !(isJSON || decodes) else {
             throw ValidationError("--header goes with neither --decode nor --json.")
         }

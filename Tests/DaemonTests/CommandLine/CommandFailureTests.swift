@@ -69,6 +69,19 @@ internal import Testing
         }
     }
 
+    @Test(arguments: [
+        (["token", "--client-id", "a", "--scope", "s", "--output", "-"], "standard output"),
+        (["token", "--client-id", "a", "--scope", "s", "--output", ""], "must not be blank"),
+        (["export", "--format", "msal-json", "--include-secrets", "--output", "-"], "to a file only"),
+        (["export", "--format", "msal-json", "--include-secrets", "--output", ""], "must not be blank"),
+    ])
+    func refusesAnOutputThatNamesNoFile(arguments: [String], reason: String) async throws {
+        try await AgentProcessFixture.with { f in
+            let errors = try await f.ssoctl(arguments, status: 64).errors
+            #expect(errors.contains(reason), "\(errors)")
+        }
+    }
+
     /// As in a home that is read-only. Nobody can make a folder in `/proc`.
     @Test(arguments: [
         (
