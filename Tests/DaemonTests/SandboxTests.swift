@@ -8,17 +8,19 @@ internal import TokenModel
 /// The restrictions of the agent's process.
 #if os(Linux)
     @Suite(.bounded) struct SandboxTests {
-        /// After a sign-in, the agent has a thread for each of its parts, and has loaded libcurl.
+        /// After a sign-in, the agent has a thread for each of its parts, and has loaded libcurl. Some threads end when they are idle, and
+        /// have no status then.
         @Test func restrictsEveryThreadOfTheAgent() async throws {
             try await AgentProcessFixture.with { f in
                 let agent = try await f.agent()
                 try await f.signIn("alice@contoso.com", f.parameters())
                 let tasks = "/proc/\(agent.processID)/task"
-                let threads = try FileManager.default.contentsOfDirectory(atPath: tasks)
-                #expect(threads.count > 2)
-                for thread in threads {
-                    let status = try String(contentsOfFile: "\(tasks)/\(thread)/status", encoding: .utf8)
-                    #expect(status.contains("NoNewPrivs:\t1") && status.contains("Seccomp:\t2"), "\(thread)")
+                let statuses = try FileManager.default.contentsOfDirectory(atPath: tasks).compactMap {
+                    try? String(contentsOfFile: "\(tasks)/\($0)/status", encoding: .utf8)
+                }
+                #expect(statuses.count > 2)
+                for status in statuses {
+                    #expect(status.contains("NoNewPrivs:\t1") && status.contains("Seccomp:\t2"), "\(status)")
                 }
                 let check = try await sandboxCheck(f)
                 for part in ["Landlock", "seccomp", "helper"] {
