@@ -90,6 +90,7 @@ internal import Testing
         ),
         ("sso-agent", ["--socket", "/proc/sso-agent/agent.sock"], "SSO_AGENT_SOCK"),
         ("sso-agent", [], "SSO_AGENT_STATE_DIR"),
+        ("sso-agent", ["--socket", "/proc/sso-agent/run/agent.sock"], "SSO_AGENT_STATE_DIR"),
     ])
     func saysHowToNameAFolderIfOneCannotBeMade(program: String, arguments: [String], name: String) async throws {
         try await AgentProcessFixture.with { f in
