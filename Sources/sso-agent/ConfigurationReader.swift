@@ -39,9 +39,10 @@ final class ConfigurationReader: Sendable {
         // An agent that is started with it checks the same, and would not start. The sandbox may hide files that such an agent can open.
         try new.requireNamedFiles(isRestricted: true)
         if !hasMetricsSocket { try new.requireMetricsFolder() }
-        let programs = programs
+        let (programs, allowsLoopbackHTTP) = (programs, allowsLoopbackHTTP)
         return running.withLock { running in
-            let changes = ConfigurationChanges(from: running, to: new, programs: programs)
+            let changes = ConfigurationChanges(
+                from: running, to: new, programs: programs, optionAllowsLoopbackHTTP: allowsLoopbackHTTP)
             running = changes.applied(to: running, from: new)
             return ReadConfiguration(
                 rules: running.rules, auditsNames: running.auditsNames,

@@ -12,6 +12,21 @@ internal import Testing
         return try Configuration(userFile: path, isRequired: true)
     }
 
+    /// The option stays in force, whatever a file says.
+    @Test(arguments: [
+        ("", "[network]\nallow_loopback_http = true\n", []),
+        (
+            "[network]\nallow_loopback_http = true\n", "",
+            ["network.allow_loopback_http = false, if it is without --allow-loopback-http"]
+        ),
+    ])
+    func claimsNoEffectOnLoopbackHTTPThatAnOptionAllows(old: String, new: String, restart: [String]) throws {
+        let changes = ConfigurationChanges(
+            from: try Self.read(old), to: try Self.read(new), programs: [], optionAllowsLoopbackHTTP: true)
+        #expect(changes.applied.isEmpty)
+        #expect(changes.awaitingRestart == restart)
+    }
+
     @Test(arguments: [
         ("[audit]\nnames = true\n", ["audit.names = true"], []),
         ("[agent]\nstart_on_demand = false\n", ["agent.start_on_demand = false"], []),

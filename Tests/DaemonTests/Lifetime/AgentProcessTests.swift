@@ -272,6 +272,22 @@ internal import TokenWire
         }
     }
 
+    @Test func allowsPlainHTTPByItsOptionWhateverAReloadReads() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try TestProcess("sso-agent", ["--allow-loopback-http"], environment: f.environment)
+            try await agent.waitForError("listening on")
+            try f.configure("[network]\nallow_loopback_http = true\n")
+            let first = try await f.ssoctl(["reload"])
+            #expect(first.output.contains("was read") && !first.output.contains("loopback"), "\(first)")
+            try f.configure("")
+            let reload = try await f.ssoctl(["reload"]).output
+            #expect(reload.contains("after a restart: network.allow_loopback_http = false, if it is without --allow-"))
+            _ = try await AgentClient(socketPath: f.socketPath).beginInteractive(
+                BeginInteractive(parameters: f.parameters()))
+            try await agent.killHard()
+        }
+    }
+
     @Test func allowsPlainHTTPIfTheConfigurationDoes() async throws {
         try await AgentProcessFixture.with { f in
             try f.configure("[network]\nallow_loopback_http = true\n")
