@@ -68,6 +68,16 @@ package struct Configuration: Sendable, Equatable {
         for path in try places.files() { try read(path, of: places) }
     }
 
+    /// Replaces the values that options of the agent's command line decide, whatever the files say.
+    ///
+    /// - Parameters:
+    ///   - allowsLoopbackHTTP: whether there is `--allow-loopback-http`.
+    ///   - hasMetricsSocket: whether there is `--metrics-socket`.
+    package mutating func yieldToOptions(allowsLoopbackHTTP isAllowed: Bool, hasMetricsSocket: Bool) {
+        if isAllowed { allowsLoopbackHTTP = true }
+        if hasMetricsSocket { metricsSocket = nil }
+    }
+
     /// This configuration with the values of another one, except those that need a restart.
     func updated(from other: Configuration, withRules hasNewRules: Bool) -> Configuration {
         var configuration = other

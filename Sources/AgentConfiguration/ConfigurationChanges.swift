@@ -11,11 +11,7 @@ package struct ConfigurationChanges: Sendable, Equatable {
 
     /// - Parameters:
     ///   - programs: the programs that rules may name. The agent can recognise no others without a restart.
-    ///   - optionAllowsLoopbackHTTP: whether the agent has `--allow-loopback-http`, which no file takes back.
-    package init(
-        from running: Configuration, to read: Configuration, programs: Set<String>,
-        optionAllowsLoopbackHTTP: Bool = false
-    ) {
+    package init(from running: Configuration, to read: Configuration, programs: Set<String>) {
         if running.rules != read.rules {
             let unknown = Set(read.rules.compactMap(\.executable)).subtracting(programs).sorted()
             if let program = unknown.first {
@@ -38,12 +34,7 @@ package struct ConfigurationChanges: Sendable, Equatable {
         if running.caFile?.value != read.caFile?.value { awaitingRestart.append("network.ca_file") }
         if running.proxy?.value != read.proxy?.value { awaitingRestart.append("network.proxy") }
         if running.allowsLoopbackHTTP != read.allowsLoopbackHTTP {
-            let change = "network.allow_loopback_http = \(read.allowsLoopbackHTTP)"
-            if !optionAllowsLoopbackHTTP {
-                applied.append(change)
-            } else if !read.allowsLoopbackHTTP {
-                awaitingRestart.append("\(change), if it is without --allow-loopback-http")
-            }
+            applied.append("network.allow_loopback_http = \(read.allowsLoopbackHTTP)")
         }
         if running.askpass?.value != read.askpass?.value { awaitingRestart.append("confirmation.askpass") }
         if running.audit != read.audit { awaitingRestart.append("audit.destination = \"\(read.audit.rawValue)\"") }

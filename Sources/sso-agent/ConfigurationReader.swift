@@ -16,7 +16,7 @@ final class ConfigurationReader: Sendable {
     private let hasMetricsSocket: Bool
     /// The programs in the rules at the start, which the agent's helper knows.
     private let programs: Set<String>
-    /// The configuration in effect.
+    /// The configuration in effect, options of the command line included.
     private let running: Mutex<Configuration>
 
     init(
@@ -33,22 +33,25 @@ final class ConfigurationReader: Sendable {
 
     /// - Throws: `invalidDeveloperParameter` (-51112) with the file, the line and the remedy; nothing has changed then.
     func read() throws(TokenError) -> ReadConfiguration {
-        var places = ConfigurationFiles(environment, named: named)
-        places.isReadAgain = true
-        let new = try Configuration(places)
-        // An agent that is started with it checks the same, and would not start. The sandbox may hide files that such an agent can open.
-        try new.requireNamedFiles(isRestricted: true)
-        if !hasMetricsSocket { try new.requireMetricsFolder() }
-        let (programs, allowsLoopbackHTTP) = (programs, allowsLoopbackHTTP)
+        let (programs, new) = (programs, try readFiles())
         return running.withLock { running in
-            let changes = ConfigurationChanges(
-                from: running, to: new, programs: programs, optionAllowsLoopbackHTTP: allowsLoopbackHTTP)
+            let changes = ConfigurationChanges(from: running, to: new, programs: programs)
             running = changes.applied(to: running, from: new)
             return ReadConfiguration(
-                rules: running.rules, auditsNames: running.auditsNames,
-                allowsLoopbackHTTP: allowsLoopbackHTTP || running.allowsLoopbackHTTP,
+                rules: running.rules, auditsNames: running.auditsNames, allowsLoopbackHTTP: running.allowsLoopbackHTTP,
                 report: ReloadConfiguration.Reply(
                     files: new.files, applied: changes.applied, awaitingRestart: changes.awaitingRestart))
         }
+    }
+
+    private func readFiles() throws(TokenError) -> Configuration {
+        var places = ConfigurationFiles(environment, named: named)
+        places.isReadAgain = true
+        var new = try Configuration(places)
+        new.yieldToOptions(allowsLoopbackHTTP: allowsLoopbackHTTP, hasMetricsSocket: hasMetricsSocket)
+        // An agent that is started with it checks the same, and would not start. The sandbox may hide files that such an agent can open.
+        try new.requireNamedFiles(isRestricted: true)
+        try new.requireMetricsFolder()
+        return new
     }
 }

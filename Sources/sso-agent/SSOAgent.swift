@@ -232,10 +232,12 @@ struct SSOAgent: ParsableCommand {
     private func configure(_ variables: [String: String]) throws(TokenError) -> (Configuration, AgentOptions) {
         let environment = AgentEnvironment(variables: variables)
         try environment.requireHome(hasConfiguration: config != nil, hasStore: stateDirectory != nil)
-        let configuration = try Configuration(ConfigurationFiles(environment, named: config))
+        var configuration = try Configuration(ConfigurationFiles(environment, named: config))
+        configuration.yieldToOptions(
+            allowsLoopbackHTTP: allowLoopbackHttp, hasMetricsSocket: metricsSocket != nil)
         // Checked before the file of certificate authorities is read again: the reading of a pipe could wait for ever.
         try configuration.requireNamedFiles()
-        if metricsSocket == nil { try configuration.requireMetricsFolder() }
+        try configuration.requireMetricsFolder()
         return (configuration, try options(configuration, variables, environment))
     }
 
@@ -314,7 +316,7 @@ struct SSOAgent: ParsableCommand {
             keys: KeySettings(
                 credentialsDirectory: variables["CREDENTIALS_DIRECTORY"], required: requiredSource,
                 acceptsUnsealed: acceptUnsealedStore),
-            allowsLoopbackHTTP: allowLoopbackHttp || configuration.allowsLoopbackHTTP,
+            allowsLoopbackHTTP: configuration.allowsLoopbackHTTP,
             network: try Self.network(configuration, variables),
             policy: PeerPolicy(userID: FileStatus.effectiveUser, rules: configuration.rules),
             now: { Int64(Date().timeIntervalSince1970) }, logger: logger)

@@ -12,19 +12,16 @@ internal import Testing
         return try Configuration(userFile: path, isRequired: true)
     }
 
-    /// The option stays in force, whatever a file says.
-    @Test(arguments: [
-        ("", "[network]\nallow_loopback_http = true\n", []),
-        (
-            "[network]\nallow_loopback_http = true\n", "",
-            ["network.allow_loopback_http = false, if it is without --allow-loopback-http"]
-        ),
-    ])
-    func claimsNoEffectOnLoopbackHTTPThatAnOptionAllows(old: String, new: String, restart: [String]) throws {
-        let changes = ConfigurationChanges(
-            from: try Self.read(old), to: try Self.read(new), programs: [], optionAllowsLoopbackHTTP: true)
-        #expect(changes.applied.isEmpty)
-        #expect(changes.awaitingRestart == restart)
+    @Test(arguments: ["[network]\nallow_loopback_http = true\n", "[metrics]\nsocket = \"/run/metrics.sock\"\n"])
+    func namesNoChangeOfAValueThatAnOptionDecides(text: String) throws {
+        var (without, with) = (try Self.read(""), try Self.read(text))
+        without.yieldToOptions(allowsLoopbackHTTP: true, hasMetricsSocket: true)
+        with.yieldToOptions(allowsLoopbackHTTP: true, hasMetricsSocket: true)
+        for (running, read) in [(without, with), (with, without)] {
+            let changes = ConfigurationChanges(from: running, to: read, programs: [])
+            #expect(changes.applied.isEmpty && changes.awaitingRestart.isEmpty)
+            #expect(changes.applied(to: running, from: read).allowsLoopbackHTTP)
+        }
     }
 
     @Test(arguments: [
