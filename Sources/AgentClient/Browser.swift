@@ -24,8 +24,8 @@ package struct Browser {
     /// - Throws: `authorizationFailed` (-51440) if the URL is not that of a web page, or no command can be started.
     @discardableResult
     package func open(_ url: String, onFailure: @escaping @Sendable (String) -> Void) throws(TokenError) -> String {
-        // A program might take anything else for an option, or for a file.
-        guard ["https://", "http://"].contains(where: url.hasPrefix) else {
+        // A program might take anything else for an option, for a file, or for several words.
+        guard ["https://", "http://"].contains(where: url.hasPrefix), url.isGraphicASCII else {
             throw TokenError(.authorizationFailed, "the address of the sign-in is not that of a web page")
         }
         for command in commands {

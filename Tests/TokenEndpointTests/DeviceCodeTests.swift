@@ -13,6 +13,11 @@ internal import TokenModel
             ("https://id.example/t", "https://www.microsoft.com/link", false),
             ("https://id.example/t", "https://login.microsoftonline.com/common/oauth2/deviceauth", false),
             ("https://id.example/t", "https://victim.ciamlogin.com/device", false),
+            ("https://id.example/t", "https://microsoft.com./devicelogin", false),
+            ("https://id.example/t", "https://LOGIN.live.com:443/oauth20_remoteconnect.srf", false),
+            ("https://id.example/t", "https://microsoft.com%2Fdevicelogin/", false),
+            ("https://id.example/t", "https://microsoft%2Ecom/devicelogin", false),
+            ("https://id.example/t", "https://microsoft.com\\\\.id.example/devicelogin", false),
             ("https://id.example/t", "https://notmicrosoft.com/devicelogin", true),
             ("https://login.microsoftonline.com/common", "https://microsoft.com/devicelogin", true),
         ])
@@ -22,6 +27,35 @@ internal import TokenModel
         let kind: Authority.Kind = authority.contains("microsoft") ? .entra : .openID
         let grant = try? DeviceCodeGrant(response, of: Authority(authority, kind: kind))
         #expect((grant != nil) == isShown)
+    }
+
+    /// The page is the provider's own, but its text could lead to Microsoft's.
+    @Test(arguments: ["https://id.example/t", "https://login.microsoftonline.com/common", "http://localhost:1/t"])
+    func showsTheInstructionsOfMicrosoftOnly(authority: String) throws {
+        let text = "To sign in, open https://microsoft.com/devicelogin and enter the code F7GHK2LMN."
+        let body = """
+            {"device_code":"d","user_code":"ABCD","verification_uri":"https://id.example/device","message":"\(text)"}
+            """
+        let response = HTTPResponse(endpoint: "x", status: 200, body: Secret(body))
+        let kind: Authority.Kind = authority.contains("microsoft") ? .entra : .openID
+        let grant = try DeviceCodeGrant(response, of: Authority(authority, kind: kind))
+        let own = "To sign in, open https://id.example/device in a browser and enter the code ABCD."
+        #expect(grant.message == (authority.contains("id.example") ? own : text))
+    }
+
+    @Test(
+        arguments: [
+            ("WDJB-MJHT", true), ("F7GHK2LMN", true), ("1234 5678 9", true), ("código1", true),
+            ("F7GHK2LMN at microsoft.com/devicelogin", false), ("microsoft.com", false), ("\\u202eABCD", false),
+            ("", false), (String(repeating: "A", count: 41), false),
+        ])
+    func showsNoCodeThatIsMoreThanACode(code: String, isShown: Bool) {
+        let body = """
+            {"device_code":"d","user_code":"\(code)","verification_uri":"https://id.example/device"}
+            """
+        let response = HTTPResponse(endpoint: "x", status: 200, body: Secret(body))
+        let grant = try? DeviceCodeGrant(response, of: Authority("https://id.example/t", kind: .openID))
+        #expect(grant?.userCode == (isShown ? code : nil))
     }
 
     private func script(_ body: String) -> ScriptedServer.Script {

@@ -36,6 +36,9 @@ internal import TokenModel
                 false
             ),
             (.openID, "https://id.example/token", "https://victim.ciamlogin.com/t/oauth2/v2.0/authorize", false),
+            (.openID, "https://id.example/token", "https://login.microsoftonline.com./common/authorize", false),
+            (.openID, "https://id.example/token", "https://login.microsoftonline.com:8443/common/authorize", false),
+            (.openID, "https://id.example/token", "https://login.live.com/oauth20_authorize.srf", false),
             (
                 .openID, "https://login.microsoftonline.com/t/token", "https://login.microsoftonline.com/t/authorize",
                 true

@@ -118,8 +118,8 @@ package struct Endpoints: Sendable, Equatable {
     private func isOfOneProvider(_ authority: Authority) -> Bool {
         guard let token = try? URLParts(token).environment, !CloudDirectory.isBuiltIn(token) else { return true }
         return [authorization, deviceCode, pushedAuthorization].compactMap(\.self).allSatisfy { url in
-            guard let environment = try? URLParts(url).environment, environment != token else { return true }
-            return authority.kind == .openID && !CloudDirectory.isMicrosofts(environment)
+            guard let parts = try? URLParts(url), parts.environment != token else { return true }
+            return authority.kind == .openID && !CloudDirectory.hasMicrosoftsPages(host: parts.host)
         }
     }
 

@@ -50,7 +50,7 @@ package struct DeviceCodeGrant: Sendable {
     package var userCode: String
     /// The page on which the user enters the code.
     package var verificationURL: String
-    /// Instructions for the user, without control characters.
+    /// Instructions for the user, without control characters. Microsoft's own; those for another provider are the agent's.
     package var message: String
     /// The lifetime of the code in seconds; at most an hour, whatever the provider says.
     package var expiresIn: Int64
@@ -79,38 +79,42 @@ package struct DeviceCodeGrant: Sendable {
         guard Endpoints.isSafe(url, for: authority), Endpoints.isURL(url) else {
             throw response.invalid("names a page for the code that does not use https")
         }
-        guard Self.mayShow(url, authority) else {
+        let isMicrosofts = authority.isLoopback || CloudDirectory.isMicrosofts(authority.environment)
+        guard isMicrosofts || !Self.isMicrosoftsPage(url) else {
             throw response.invalid("names a page for the code that is Microsoft's")
         }
-        let shownCode = UntrustedText.clean(userCode)
-        let shownURL = UntrustedText.clean(url)
+        guard Self.isUserCode(userCode) else {
+            throw response.invalid("holds a code for the user that is too long, or has other characters than codes")
+        }
+        // The text of another provider could send the user to Microsoft's page.
+        let message = isMicrosofts ? object.text("message") : nil
         self.init(
-            deviceCode: Secret(deviceCode), userCode: shownCode, verificationURL: shownURL,
+            deviceCode: Secret(deviceCode), userCode: userCode, verificationURL: url,
             message: UntrustedText.clean(
-                object.text("message") ?? "To sign in, open \(shownURL) in a browser and enter the code \(shownCode)."),
+                message ?? "To sign in, open \(url) in a browser and enter the code \(userCode)."),
             expiresIn: min(object.seconds("expires_in") ?? 900, Self.longestLifetime),
             // RFC 8628 section 3.5: the default is five seconds. Less than a second would be a busy loop.
             interval: min(max(object.seconds("interval") ?? 5, 1), Self.longestInterval))
     }
 
-    /// Whether an authority may have the user enter its code on a page. At Microsoft's a code is another provider's only if that provider
-    /// has asked Microsoft for it, and gets the user's tokens.
-    private static func mayShow(_ url: String, _ authority: Authority) -> Bool {
-        guard let host = try? URLParts(url).host.lowercased(),
-            !authority.isLoopback, !CloudDirectory.isMicrosofts(authority.environment)
-        else { return true }
-        return !CloudDirectory.isMicrosofts(host)
-            && !microsoftsPages.contains { host == $0 || host.hasSuffix(".\($0)") }
+    /// Whether a page is Microsoft's. A code that the user enters there is another provider's only if that provider has asked Microsoft for it,
+    /// and gets the user's tokens.
+    private static func isMicrosoftsPage(_ url: String) -> Bool {
+        guard let parts = try? URLParts(url) else { return false }
+        return CloudDirectory.hasMicrosoftsPages(host: parts.host)
     }
 
-    /// The domains of the pages on which Microsoft's users enter codes.
-    private static let microsoftsPages = [
-        "microsoft.com", "microsoft.us", "microsoftonline.com", "microsoftonline.us", "microsoftonline.cn",
-        "chinacloudapi.cn",
-        "aka.ms", "live.com",
-    ]
+    /// Whether a text can only be a code (RFC 8628 section 6.1), and no instructions.
+    private static func isUserCode(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.count <= longestUserCode
+            && text.unicodeScalars.allSatisfy {
+                $0 == "-" || $0 == " " || $0.properties.isAlphabetic || $0.properties.numericType != nil
+            }
+    }
 
     /// Providers' codes live for half an hour at most. A sign-in occupies a place in the agent for as long.
     private static let longestLifetime: Int64 = 3600
     private static let longestInterval: Int64 = 60
+    /// In bytes. The user types it; those of known providers have eight or nine characters.
+    private static let longestUserCode = 40
 }

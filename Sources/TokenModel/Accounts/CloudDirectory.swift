@@ -76,6 +76,18 @@ package struct CloudDirectory: Sendable, Equatable {
         return isBuiltIn(environment) || host.hasSuffix(".ciamlogin.com") || host.hasSuffix(".b2clogin.com")
     }
 
+    /// Whether Microsoft's users may sign in, or enter codes, at a page of the host. Written with a dot at its end (RFC 1034 section 3.1), it
+    /// is the same host to a browser.
+    package static func hasMicrosoftsPages(host: String) -> Bool {
+        let host = host.hasSuffix(".") ? String(host.dropLast()) : host
+        return isMicrosofts(host) || pageDomains.contains { host == $0 || host.hasSuffix(".\($0)") }
+    }
+
+    private static let pageDomains = [
+        "microsoft.com", "microsoft.us", "microsoftonline.com", "microsoftonline.us", "microsoftonline.cn",
+        "chinacloudapi.cn", "aka.ms", "live.com",
+    ]
+
     private static let builtInHosts = Set(builtIn.flatMap(\.aliases))
 
     /// Adds the clouds that one of Microsoft's clouds returned when it was asked about `environment`.

@@ -30,7 +30,11 @@ internal import TokenModel
     }
 
     /// The agent can be another user's, who must not start programs with options or files of his choice.
-    @Test(arguments: ["--help", "-remote", "file:///etc/passwd", "javascript:1", "/bin/sh", "https:", "HTTPS //a", ""])
+    @Test(
+        arguments: [
+            "--help", "-remote", "file:///etc/passwd", "javascript:1", "/bin/sh", "https:", "HTTPS //a", "",
+            "https://a --b",
+        ])
     func startsNothingForWhatIsNoWebPage(url: String) throws {
         let browser = Browser(commands: ["/bin/true"])
         let error = #expect(throws: TokenError.self) { try browser.open(url) { _ in } }
