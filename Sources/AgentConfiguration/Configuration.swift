@@ -172,14 +172,18 @@ package struct Configuration: Sendable, Equatable {
             throw TOMLError(
                 entry.line, "“\(entry.key)” is in no table; put it below the line [network] or another one")
         }
+        var named: [String: ConfiguredApp] = [:]
         for table in document.tables {
             if table.names[0] == "apps" {
-                try addApp(table, from: file)
+                if table.names.count == 1, table.entries.isEmpty { continue }
+                let app = try ConfiguredApp(table, file: file)
+                named[app.name] = app
             } else {
                 let name = try Self.tableName(table)
                 for entry in table.entries { try set(entry, in: name, from: file) }
             }
         }
+        apps = (apps.filter { named[$0.name] == nil } + named.values).sorted { $0.name < $1.name }
         for element in document.elements {
             guard element.name == "rule" else {
                 throw TOMLError(
@@ -187,12 +191,6 @@ package struct Configuration: Sendable, Equatable {
             }
             rules.append(try PolicyRule(element))
         }
-    }
-
-    private mutating func addApp(_ table: TOMLDocument.Table, from file: String) throws(TOMLError) {
-        if table.names == ["apps"], table.entries.isEmpty { return }
-        let app = try ConfiguredApp(table, file: file)
-        apps = (apps.filter { $0.name != app.name } + [app]).sorted { $0.name < $1.name }
     }
 
     private static func tableName(_ table: TOMLDocument.Table) throws(TOMLError) -> TableName {

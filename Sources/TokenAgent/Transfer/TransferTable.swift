@@ -94,7 +94,9 @@ struct TransferTable {
     /// The error of one more transfer with this number of bytes; nil if it is within the limits.
     func refusal(of more: Int) -> TokenError? {
         guard uploads.values.reduce(more, { $0 + $1.size }) <= importLimit else {
-            return TokenError(.frameTooLarge, "imports under way come to more than \(importLimit >> 20) MiB")
+            return TokenError(
+                .frameTooLarge,
+                "the imports under way come to more than \(importLimit >> 20) MiB; import smaller files, one after another")
         }
         guard uploads.count + downloads.count < Self.limit else {
             return TokenError(
