@@ -122,8 +122,17 @@ struct ProviderOptions: ParsableArguments {
         }
         guard let authority else { return }
         do throws(TokenError) { _ = try Authority(authority, kind: kind?.kind) } catch {
-            throw ValidationError("--authority: \(error.message).")
+            throw ValidationError(Self.defect(of: authority, kind, error))
         }
+    }
+
+    /// What is wrong with an authority, and with which kind it is right.
+    static func defect(of url: String, _ kind: AuthorityKindName?, _ error: TokenError) -> String {
+        let isOpenID =
+            kind == nil
+            && (try? Authority(url, kind: .openID)).map { !CloudDirectory.isMicrosofts($0.environment) } == true
+        let advice = isOpenID ? " If this is another OpenID Connect provider, add --authority-kind openid." : ""
+        return "--authority: \(error.message).\(advice)"
     }
 
     /// The authority of a request.

@@ -200,9 +200,7 @@ extension ClientID {
     /// - Parameter authority: nil for that of the account, which is one of Microsoft's unless another one is named.
     func defect(at authority: Authority?) -> String? {
         let authority = authority ?? .common
-        let isMicrosofts =
-            CloudDirectory.isBuiltIn(authority.environment) || authority.environment.hasSuffix(".ciamlogin.com")
-            || authority.environment.hasSuffix(".b2clogin.com")
+        let isMicrosofts = CloudDirectory.isMicrosofts(authority.environment)
         let isOld = text.utf8.count == 16 && text.allSatisfy(\.isHexDigit)
         guard isMicrosofts, authority.kind != .openID, UUID(uuidString: text) == nil, !isOld else { return nil }
         return

@@ -77,25 +77,27 @@ struct InitCommand: Command {
             application (client) ID.
 
             """)
-        var (clientID, place) = (try askClientID(), try askTenant())
-        while let defect = clientID.defect(at: Self.authority(place).value) {
+        var (clientID, place) = (try askClientID(), try askPlace())
+        while let defect = clientID.defect(at: place.authority) {
             say(
                 StyledText(
                     "\(defect). For a provider that is not Microsoft's, give the URL of its authority for the tenant."))
-            (clientID, place) = (try askClientID(), try askTenant())
+            (clientID, place) = (try askClientID(), try askPlace())
         }
-        let scopes = try ask("Permissions, with blanks between them", standard: "User.Read") { text in
+        let isOpenID = place.authority.kind == .openID
+        let scopes = try ask("Permissions, with blanks between them", standard: isOpenID ? "openid" : "User.Read") {
+            text in
             let resources = ScopeList.resources(ScopeList.split([text]))
             guard resources.count > 1 else { return nil }
             return "A token is for one resource, and these are for \(resources.joined(separator: " and "))."
         }
         let isFirst = settings.configuration.apps.isEmpty
-        let name = try ask("A name for the app", standard: isFirst ? "graph" : nil) { text in
+        let name = try ask("A name for the app", standard: isFirst && !isOpenID ? "graph" : nil) { text in
             if !ConfiguredApp.isName(text) { return "Use letters, digits, “_”, “-” and “.”." }
             return settings.configuration.app(named: text) == nil ? nil : "There is an app with this name."
         }
         var app = ConfigurationEditor.App(name: name, clientID: clientID.text)
-        if place.contains("://") { app.authority = place } else { app.tenant = place }
+        if place.isURL { (app.authority, app.kind) = (place.text, place.kind) } else { app.tenant = place.text }
         app.scopes = ScopeList.split([scopes])
         try ConfigurationEditor.change(ConfigurationFiles.current.user) { (editor) throws(TokenError) in
             try editor.setApp(app)
@@ -111,23 +113,56 @@ struct InitCommand: Command {
         }
     }
 
-    private func askTenant() throws(CommandFailure) -> String {
-        try ask("Tenant (a domain, an ID, or the URL of an authority)", standard: "organizations") { text in
-            Self.authority(text).defect
+    /// Where an app is registered.
+    private struct Place {
+        /// A tenant of the public cloud, or the URL of an authority.
+        let text: String
+        /// Nil if the text tells the kind.
+        let kind: AuthorityKindName?
+        let authority: Authority
+
+        var isURL: Bool { Self.isURL(text) }
+
+        static func isURL(_ text: String) -> Bool { text.contains("://") }
+    }
+
+    private func askPlace() throws(CommandFailure) -> Place {
+        while true {
+            let text = try ask("Tenant (a domain, an ID, or the URL of an authority)", standard: "organizations") {
+                text in
+                Place.isURL(text) || TenantName(text) != nil
+                    ? nil
+                    : "This is neither a tenant, such as contoso.com, nor a URL, which begins with https:// (on this machine also "
+                        + "http://)."
+            }
+            guard Place.isURL(text) else {
+                return Place(text: text, kind: nil, authority: Authority(cloud: .public, tenant: TenantName(text)))
+            }
+            let kind = try askKind(ofProviderAt: text)
+            do throws(TokenError) {
+                let authority = try Authority(text, kind: kind?.kind)
+                let isTold = (try? Authority(text))?.kind == authority.kind
+                return Place(text: text, kind: isTold ? nil : kind, authority: authority)
+            } catch {
+                say(StyledText("The \(error.message)."))
+            }
         }
     }
 
-    /// The authority that an answer means: a URL, or a tenant of the public cloud; or what is wrong with it.
-    private static func authority(_ text: String) -> (value: Authority?, defect: String?) {
-        guard text.contains("://") else {
-            let tenant = TenantName(text)
-            let defect =
-                "This is neither a tenant, such as contoso.com, nor a URL, which begins with https:// (on this machine also http://)."
-            return (Authority(cloud: .public, tenant: tenant), tenant == nil ? defect : nil)
+    /// Asks for the kind of a provider that is not at one of Microsoft's hosts; nil for another one, and for what is no URL.
+    private func askKind(ofProviderAt url: String) throws(CommandFailure) -> AuthorityKindName? {
+        guard let parts = try? URLParts(url), !CloudDirectory.isMicrosofts(parts.environment) else { return nil }
+        let told = (try? Authority(url)).flatMap { authority in
+            AuthorityKindName.allCases.first {
+                $0.kind == authority.kind && (authority.kind != .entra || parts.isLoopback)
+            }
         }
-        do throws(TokenError) { return (try Authority(text), nil) } catch {
-            return (nil, "The \(error.message).")
+        let names = AuthorityKindName.allCases.map(\.rawValue).joined(separator: ", ")
+        let name = try ask("Kind of this provider (\(names))", standard: (told ?? .openid).rawValue) { text in
+            AuthorityKindName(rawValue: text) == nil
+                ? "The kinds are \(names); openid is any OpenID Connect provider." : nil
         }
+        return AuthorityKindName(rawValue: name)
     }
 
     private func signIn(_ agent: AgentClient, _ name: String) async throws -> (Target, Account) {

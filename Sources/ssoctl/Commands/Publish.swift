@@ -164,8 +164,10 @@ struct PublishedAccessOptions: ParsableArguments {
         guard account.map({ $0.trimmedNonEmpty != nil }) ?? true else {
             throw ValidationError("--account must not be blank.")
         }
-        do throws(TokenError) { _ = try namedAuthorities() } catch {
-            throw ValidationError("--authority: \(error.message).")
+        for url in authorities {
+            do throws(TokenError) { _ = try Authority(url, kind: kind?.kind) } catch {
+                throw ValidationError(ProviderOptions.defect(of: url, kind, error))
+            }
         }
     }
 

@@ -43,6 +43,18 @@ internal import Testing
         }
     }
 
+    @Test(arguments: [("https://id.example", true), ("https://login.microsoftonline.com", false)])
+    func namesTheKindOfAnotherProvider(authority: String, isNamed: Bool) async throws {
+        try await AgentProcessFixture.with { f in
+            for command in [["sign-in"], ["app", "add", "x"], ["publish", "--socket", "/x"]] {
+                let arguments = command + ["--client-id", "a", "--scope", "b", "--authority", authority]
+                let errors = try await f.ssoctl(arguments, status: 64).errors
+                #expect(errors.contains("names no tenant; add one, such as /common."), "\(errors)")
+                #expect(errors.contains("add --authority-kind openid") == isNamed, "\(errors)")
+            }
+        }
+    }
+
     /// Bytes that are not UTF-8 come as U+FFFD; the provider would refuse the scope, after the user has signed in.
     @Test(arguments: [
         ["app", "add", "graph", "--client-id", "11111111-2222-4333-8444-555555555555", "--scope", "a\u{FFFD}"],

@@ -148,8 +148,9 @@ internal import Testing
                 [
                     ("Client ID: ", " \n"), ("This is needed", ""), ("Client ID: ", "app-1\n"),
                     ("[organizations]: ", "localhost:8080\n"), ("nor a URL, which begins with https://", ""),
-                    ("[organizations]: ", "\(f.emulator.url)\n"), ("names no tenant; add one, such as /common.", ""),
-                    ("[organizations]: ", "\(f.emulator.url)/common\n"),
+                    ("[organizations]: ", "\(f.emulator.url)\n"), ("openid) [openid]: ", "entra\n"),
+                    ("names no tenant; add one, such as /common.", ""),
+                    ("[organizations]: ", "\(f.emulator.url)/common\n"), ("openid) [entra]: ", "\n"),
                     ("[User.Read]: ", "User.Read https://vault.azure.net/.default\n"), ("[User.Read]: ", "\n"),
                     ("[graph]: ", "a b\n"), ("[graph]: ", "\n"),
                 ])
@@ -163,6 +164,25 @@ internal import Testing
             try await f.ssoctl(["token"])
             let without = try await f.failure(["init"], status: 64)
             #expect((without["nextCommand"] as? String)?.hasPrefix("ssoctl app add") == true)
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func guidesThroughTheFirstSetUpWithAnotherProvider() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let command = try f.onTerminal(
+                ["init"],
+                [
+                    ("Client ID: ", "app-1\n"), ("[organizations]: ", "\(f.emulator.url)/openid/main\n"),
+                    ("openid) [entra]: ", "oidc\n"), ("The kinds are entra, b2c, adfs, ciam, openid;", ""),
+                    ("[entra]: ", "openid\n"), ("[openid]: ", "\n"), ("A name for the app: ", "main\n"),
+                ])
+            let ended = try await command.finish()
+            #expect(ended.status == 0, "\(ended.output)")
+            let configuration = try f.configuration()
+            #expect(configuration.contains("authority_kind = \"openid\"\nscopes = [\"openid\"]\n"), "\(configuration)")
+            #expect(try await f.ssoctl(["token"]).output.isEmpty == false)
             withExtendedLifetime(agent) {}
         }
     }
@@ -210,7 +230,7 @@ internal import Testing
                 ["init"],
                 [
                     ("Client ID: ", "app-1\n"), ("[organizations]: ", "\(f.emulator.url)/common\n"),
-                    ("[User.Read]: ", "\n"), ("[graph]: ", "\n"), ("3. A token", "\u{3}"),
+                    ("[entra]: ", "\n"), ("[User.Read]: ", "\n"), ("[graph]: ", "\n"), ("3. A token", "\u{3}"),
                 ])
             let ended = try await command.finish()
             #expect(ended.status == 130, "\(ended.output)")
@@ -226,7 +246,7 @@ internal import Testing
                 ["init"],
                 [
                     ("Client ID: ", "app-1\n"), ("[organizations]: ", "http://127.0.0.1:1/common\n"),
-                    ("[User.Read]: ", "\n"), ("[graph]: ", "\n"),
+                    ("[entra]: ", "\n"), ("[User.Read]: ", "\n"), ("[graph]: ", "\n"),
                 ])
             let ended = try await command.finish()
             #expect(ended.status == 1 && ended.output.contains("→ ssoctl doctor"), "\(ended.output)")
