@@ -55,8 +55,8 @@ package final class PrivateFileWriter {
     private let files: PrivateFiles
     private let path: String
     private let replaces: Bool
-    /// The temporary name, in the directory of the file, so that it can be renamed. Where a file can do without a name, it is
-    /// used by `finish` only.
+    /// The temporary name, in the directory of the file, so that it can be renamed, and one that nobody can take before. Where a file can do
+    /// without a name, it is used by `finish` only.
     private let draft: String
     private let file: FileDescriptor
     private var isFinished = false
@@ -68,8 +68,7 @@ package final class PrivateFileWriter {
         self.files = files
         self.path = path
         self.replaces = replaces
-        draft = "\(path).\(getpid()).part"
-        unlink(draft)
+        draft = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 36)).part"
         do throws(SystemError) {
             file = try Self.makeFile(path, draft)
         } catch {
