@@ -26,11 +26,11 @@ struct UnifiedIssuers {
 
     init(_ clouds: CloudDirectory) { self.clouds = clouds }
 
-    /// Adds an entry of the section of accounts.
+    /// Adds an entry of the section of accounts. One whose realm cannot be saved tells nothing: an export would not have it.
     mutating func add(_ item: UnifiedItem) {
         guard let home = item.text(.homeAccountID)?.lowercased(),
             let environment = item.text(.environment)?.lowercased(),
-            !CloudDirectory.isBuiltIn(environment)
+            !CloudDirectory.isBuiltIn(environment), ValueLimits.isIdentifier(Self.realm(of: item))
         else { return }
         providers[Place(home: home, environment: environment), default: []]
             .insert(provider(of: item, at: environment))
