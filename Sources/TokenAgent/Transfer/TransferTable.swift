@@ -96,7 +96,8 @@ struct TransferTable {
         guard uploads.values.reduce(more, { $0 + $1.size }) <= importLimit else {
             return TokenError(
                 .frameTooLarge,
-                "the imports under way come to more than \(importLimit >> 20) MiB; import smaller files, one after another")
+                "the imports under way come to more than \(importLimit >> 20) MiB; import smaller files, one after another"
+            )
         }
         guard uploads.count + downloads.count < Self.limit else {
             return TokenError(
