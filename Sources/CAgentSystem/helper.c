@@ -193,6 +193,8 @@ static void serve(const int ends[AGENT_LANES]) {
         } else if (lane == AGENT_LANE_SOCKETS) {
             sockets = thread;
             has_sockets = 1;
+        } else {
+            pthread_detach(thread);
         }
     }
     agent_serve_keyring(FIRST_LANE + AGENT_LANE_KEYRING, settings.secret_tool, settings.store);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 /* The bit of a byte in the pipe that stands for `is_from_session`. */
@@ -12,7 +13,7 @@ static int write_end = -1;
 /* The process that has started this one, and the leader of its session. */
 static pid_t first_parent = 0, session = 0;
 /* Whether a SIGHUP of each kind is in the pipe: one is enough, and more could leave no room for a signal that stops the process. */
-static volatile sig_atomic_t has_hangup = 0, has_session_hangup = 0;
+static atomic_int has_hangup = 0, has_session_hangup = 0;
 
 static void write_byte(unsigned char byte) {
     int code = errno;
@@ -40,9 +41,7 @@ static int is_from_session(const siginfo_t *info) {
 static void write_hangup(int number, siginfo_t *info, void *context) {
     (void)context;
     int is_of_session = is_from_session(info);
-    volatile sig_atomic_t *is_written = is_of_session ? &has_session_hangup : &has_hangup;
-    if (*is_written) return;
-    *is_written = 1;
+    if (atomic_exchange(is_of_session ? &has_session_hangup : &has_hangup, 1)) return;
     write_byte((unsigned char)(number | (is_of_session ? FROM_SESSION : 0)));
 }
 
@@ -75,6 +74,6 @@ agent_stop_signal agent_read_stop_signal(int pipe) {
     caught.number = byte & ~FROM_SESSION;
     caught.is_from_session = (byte & FROM_SESSION) != 0;
     /* Only now, after the signal is out of the pipe, and before anything is decided about it. */
-    if (caught.number == SIGHUP) *(caught.is_from_session ? &has_session_hangup : &has_hangup) = 0;
+    if (caught.number == SIGHUP) atomic_store(caught.is_from_session ? &has_session_hangup : &has_hangup, 0);
     return caught;
 }
