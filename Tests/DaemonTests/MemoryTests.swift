@@ -22,10 +22,11 @@ internal import TokenModel
                         try await ssoctl(f, ["token", "--username", user, "--scope", scope, "--force-refresh"] + app)
                     }
                 }
+                // Before the import: at its end, the tokens of the accounts that it has changed are in the store only.
+                #expect(try refreshTokens(in: agent.processID) > 0)
                 let file = f.folder.file("cache.json")
                 try await ssoctl(f, ["export", "--format", "msal-json", "--include-secrets", "-o", file])
                 try await ssoctl(f, ["import", "--format", "msal-json", file])
-                #expect(try refreshTokens(in: agent.processID) > 0)
                 for user in users {
                     try await ssoctl(f, ["sign-out", "--username", user, "--client-id", "app-1", "--wipe"])
                 }
