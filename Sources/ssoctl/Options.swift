@@ -121,18 +121,17 @@ struct ProviderOptions: ParsableArguments {
             throw ValidationError("Give either --authority, or --tenant and --cloud.")
         }
         guard let authority else { return }
-        do throws(TokenError) { _ = try Authority(authority, kind: kind?.kind) } catch {
-            throw ValidationError(Self.defect(of: authority, kind, error))
-        }
+        try Self.validate(authority, kind)
     }
 
-    /// What is wrong with an authority, and with which kind it is right.
-    static func defect(of url: String, _ kind: AuthorityKindName?, _ error: TokenError) -> String {
-        let isOpenID =
-            kind == nil
-            && (try? Authority(url, kind: .openID)).map { !CloudDirectory.isMicrosofts($0.environment) } == true
-        let advice = isOpenID ? " If this is another OpenID Connect provider, add --authority-kind openid." : ""
-        return "--authority: \(error.message).\(advice)"
+    /// - Throws: what is wrong with an authority, and with which kind it is right.
+    static func validate(_ url: String, _ kind: AuthorityKindName?) throws {
+        do throws(TokenError) { _ = try Authority(url, kind: kind?.kind) } catch {
+            let other = kind == nil ? try? Authority(url, kind: .openID) : nil
+            let isOther = other.map { !CloudDirectory.isMicrosofts($0.environment) } ?? false
+            let advice = isOther ? " If this is another OpenID Connect provider, add --authority-kind openid." : ""
+            throw ValidationError("--authority: \(error.message).\(advice)")
+        }
     }
 
     /// The authority of a request.

@@ -46,11 +46,12 @@ package struct DeviceCodeRequest: Sendable {
 package struct DeviceCodeGrant: Sendable {
     /// The code to redeem after the user has entered the user code.
     package var deviceCode: Secret
-    /// The code that the user enters.
+    /// The code that the user enters: letters, digits, hyphens and spaces.
     package var userCode: String
     /// The page on which the user enters the code.
     package var verificationURL: String
-    /// Instructions for the user, without control characters. Microsoft's own; those for another provider are the agent's.
+    /// Instructions for the user, without control characters. Those of a provider that is neither Microsoft's nor
+    /// on this machine are the agent's.
     package var message: String
     /// The lifetime of the code in seconds; at most an hour, whatever the provider says.
     package var expiresIn: Int64
@@ -79,15 +80,19 @@ package struct DeviceCodeGrant: Sendable {
         guard Endpoints.isSafe(url, for: authority), Endpoints.isURL(url) else {
             throw response.invalid("names a page for the code that does not use https")
         }
-        let isMicrosofts = authority.isLoopback || CloudDirectory.isMicrosofts(authority.environment)
-        guard isMicrosofts || !Self.isMicrosoftsPage(url) else {
+        // A code that the user enters at Microsoft's page is another provider's only if that provider has asked Microsoft for it, and gets the
+        // user's tokens. A provider on this machine belongs to whoever tests an app.
+        let mayNameMicrosofts = authority.isLoopback || CloudDirectory.isMicrosofts(authority.environment)
+        let host = try URLParts(url).host
+        guard mayNameMicrosofts || !CloudDirectory.hasMicrosoftsPages(host: host) else {
             throw response.invalid("names a page for the code that is Microsoft's")
         }
         guard Self.isUserCode(userCode) else {
-            throw response.invalid("holds a code for the user that is too long, or has other characters than codes")
+            throw response.invalid(
+                "holds a user code that is too long, or has more than letters, digits, hyphens and spaces")
         }
-        // The text of another provider could send the user to Microsoft's page.
-        let message = isMicrosofts ? object.text("message") : nil
+        // A text could name that page, and such a code, as well.
+        let message = mayNameMicrosofts ? object.text("message") : nil
         self.init(
             deviceCode: Secret(deviceCode), userCode: userCode, verificationURL: url,
             message: UntrustedText.clean(
@@ -95,13 +100,6 @@ package struct DeviceCodeGrant: Sendable {
             expiresIn: min(object.seconds("expires_in") ?? 900, Self.longestLifetime),
             // RFC 8628 section 3.5: the default is five seconds. Less than a second would be a busy loop.
             interval: min(max(object.seconds("interval") ?? 5, 1), Self.longestInterval))
-    }
-
-    /// Whether a page is Microsoft's. A code that the user enters there is another provider's only if that provider has asked Microsoft for it,
-    /// and gets the user's tokens.
-    private static func isMicrosoftsPage(_ url: String) -> Bool {
-        guard let parts = try? URLParts(url) else { return false }
-        return CloudDirectory.hasMicrosoftsPages(host: parts.host)
     }
 
     /// Whether a text can only be a code (RFC 8628 section 6.1), and no instructions.

@@ -117,7 +117,7 @@ struct InitCommand: Command {
     private struct Place {
         /// A tenant of the public cloud, or the URL of an authority.
         let text: String
-        /// Nil if the text tells the kind.
+        /// Nil at Microsoft's hosts, which tell it.
         let kind: AuthorityKindName?
         let authority: Authority
 
@@ -140,9 +140,7 @@ struct InitCommand: Command {
             }
             let kind = try askKind(ofProviderAt: text)
             do throws(TokenError) {
-                let authority = try Authority(text, kind: kind?.kind)
-                let isTold = (try? Authority(text))?.kind == authority.kind
-                return Place(text: text, kind: isTold ? nil : kind, authority: authority)
+                return Place(text: text, kind: kind, authority: try Authority(text, kind: kind?.kind))
             } catch {
                 say(StyledText("The \(error.message)."))
             }
@@ -152,13 +150,11 @@ struct InitCommand: Command {
     /// Asks for the kind of a provider that is not at one of Microsoft's hosts; nil for another one, and for what is no URL.
     private func askKind(ofProviderAt url: String) throws(CommandFailure) -> AuthorityKindName? {
         guard let parts = try? URLParts(url), !CloudDirectory.isMicrosofts(parts.environment) else { return nil }
-        let told = (try? Authority(url)).flatMap { authority in
-            AuthorityKindName.allCases.first {
-                $0.kind == authority.kind && (authority.kind != .entra || parts.isLoopback)
-            }
-        }
+        // What the URL does not tell would be Entra, which is at other hosts for tests only.
+        let told = (try? Authority(url))?.kind ?? .entra
+        let standard = AuthorityKindName.allCases.first { $0.kind == told && (told != .entra || parts.isLoopback) }
         let names = AuthorityKindName.allCases.map(\.rawValue).joined(separator: ", ")
-        let name = try ask("Kind of this provider (\(names))", standard: (told ?? .openid).rawValue) { text in
+        let name = try ask("Kind of this provider (\(names))", standard: (standard ?? .openid).rawValue) { text in
             AuthorityKindName(rawValue: text) == nil
                 ? "The kinds are \(names); openid is any OpenID Connect provider." : nil
         }

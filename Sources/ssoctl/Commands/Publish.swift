@@ -164,11 +164,7 @@ struct PublishedAccessOptions: ParsableArguments {
         guard account.map({ $0.trimmedNonEmpty != nil }) ?? true else {
             throw ValidationError("--account must not be blank.")
         }
-        for url in authorities {
-            do throws(TokenError) { _ = try Authority(url, kind: kind?.kind) } catch {
-                throw ValidationError(ProviderOptions.defect(of: url, kind, error))
-            }
-        }
+        for url in authorities { try ProviderOptions.validate(url, kind) }
     }
 
     /// The client IDs, with those of the named apps, and their sharing group.

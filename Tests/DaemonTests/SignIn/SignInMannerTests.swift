@@ -148,7 +148,7 @@ internal import Testing
                 [
                     ("Client ID: ", " \n"), ("This is needed", ""), ("Client ID: ", "app-1\n"),
                     ("[organizations]: ", "localhost:8080\n"), ("nor a URL, which begins with https://", ""),
-                    ("[organizations]: ", "\(f.emulator.url)\n"), ("openid) [openid]: ", "entra\n"),
+                    ("[organizations]: ", "\(f.emulator.url)\n"), ("openid) [entra]: ", "\n"),
                     ("names no tenant; add one, such as /common.", ""),
                     ("[organizations]: ", "\(f.emulator.url)/common\n"), ("openid) [entra]: ", "\n"),
                     ("[User.Read]: ", "User.Read https://vault.azure.net/.default\n"), ("[User.Read]: ", "\n"),
