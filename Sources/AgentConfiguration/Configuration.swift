@@ -131,12 +131,12 @@ package struct Configuration: Sendable, Equatable {
         do throws(TrustedFileError) {
             bytes = try Self.content(of: FileDescriptor.trusted(path))
         } catch {
-            let isClosed = error.isPermissionDenied && FileStatus(path)?.isOwn == true
-            let words = isClosed ? nil : places?.remedy(isPermissionDenied: error.isPermissionDenied)
+            let command = error.isPermissionDenied ? PrivateFiles.reading(path) : nil
+            let words = command == nil ? places?.remedy(isPermissionDenied: error.isPermissionDenied) : nil
             throw TokenError(
                 .invalidDeveloperParameter,
                 "the configuration \(path) cannot be used: \(error.problem.statement)\(words ?? "")",
-                isClosed ? .run("chmod u+r \(path.shellWord)") : error.problem.remedy)
+                command.map { .run($0) } ?? error.problem.remedy)
         }
         guard bytes.count <= Self.sizeLimit else {
             throw TokenError(

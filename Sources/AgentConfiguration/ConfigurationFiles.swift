@@ -10,7 +10,8 @@ package struct ConfigurationFiles: Sendable, Equatable {
     package let user: String
     /// Whether it is an error if the user's file does not exist.
     package var isUserFileRequired: Bool
-    /// Whether a running agent reads the files: it may read only what existed when it was started.
+    /// Whether a running agent reads the files: it may read only what existed when it was started, and what replaces that in most
+    /// folders.
     package var isReadAgain = false
 
     /// - Parameter named: the user's file if the command line names one; nil takes that of the environment.
@@ -58,6 +59,12 @@ package struct ConfigurationFiles: Sendable, Equatable {
         return system + [user]
     }
 
+    /// The user's file of an agent that reads these files, in their order, if it is not the one of here: `--config` named it, or
+    /// another environment.
+    package func otherUserFile(in files: [String]) -> String? {
+        files.last.flatMap { $0 == user || $0.hasPrefix("\(systemFolder)/") ? nil : $0 }
+    }
+
     private func exists(_ path: String) throws(TokenError) -> Bool {
         do throws(SystemError) { return try FileStatus.exists(path) } catch { throw unreadable(path, error) }
     }
@@ -71,6 +78,6 @@ package struct ConfigurationFiles: Sendable, Equatable {
     /// What to do if something cannot be read; the end of a sentence.
     func remedy(isPermissionDenied: Bool) -> String {
         guard isReadAgain, isPermissionDenied else { return "" }
-        return "; if it was made after the start of the agent, or its folder was, restart the agent"
+        return "; if it was made or replaced after the start of the agent, or its folder was, restart the agent"
     }
 }

@@ -1,4 +1,5 @@
 internal import AgentClient
+internal import AgentConfiguration
 internal import ArgumentParser
 internal import TokenModel
 
@@ -32,8 +33,15 @@ struct ReloadCommand: Command {
         let files = printout.files.isEmpty ? "there are no files" : printout.files.joined(separator: ", ")
         let changes =
             printout.applied.map { "in effect: \($0)" } + printout.awaitingRestart.map { "after a restart: \($0)" }
-            + (printout.awaitingRestart.isEmpty ? [] : ["before the restart, check it with: sso-agent --check-config"])
+            + (printout.awaitingRestart.isEmpty
+                ? [] : ["before the restart, check it with: \(check(printout.files).text)"])
         return (["The configuration was read: \(files)"] + (changes.isEmpty ? ["nothing has changed"] : changes))
             .joined(separator: "\n")
+    }
+
+    /// The command that checks the files that the agent has read.
+    private func check(_ files: [String]) -> CommandLineWords {
+        let other = ConfigurationFiles.current.otherUserFile(in: files)
+        return CommandLineWords("sso-agent", "--check-config") + (other.map { ["--config", $0] } ?? [])
     }
 }

@@ -154,6 +154,39 @@ internal import TokenWire
         }
     }
 
+    /// The environment of `ssoctl` names another file than the agent was started with.
+    @Test func namesTheFileOfTheAgentInTheCommandThatChecksIt() async throws {
+        try await AgentProcessFixture.with { f in
+            let file = f.folder.file("of the agent.toml")
+            try Self.open.write(toFile: file, atomically: false, encoding: .utf8)
+            let agent = try await f.agent(["--config", file])
+            let proxy = "[network]\nproxy = \"http://127.0.0.1:1\"\n"
+            try (Self.open + proxy).write(toFile: file, atomically: false, encoding: .utf8)
+            let reloaded = try await f.ssoctl(["reload"]).output
+            #expect(reloaded.contains("sso-agent --check-config --config '\(file)'\n"), "\(reloaded)")
+            // Where both read the same file, the command does without.
+            let same = try await f.ssoctl(["reload"], variables: ["SSO_AGENT_CONFIG": file]).output
+            #expect(same.contains("sso-agent --check-config\n"), "\(same)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    #if os(Linux)
+        /// Of a file that is in the home folder itself, the agent may read only that file: the folder is not its own to read.
+        @Test func asksForARestartIfItMayNotReadAFileThatHasReplacedTheFirstOne() async throws {
+            try await AgentProcessFixture.with { f in
+                let file = f.folder.file("replaced.toml")
+                try Self.open.write(toFile: file, atomically: false, encoding: .utf8)
+                let agent = try await f.agent(["--config", file], variables: ["HOME": f.folder.path])
+                try (Self.open + Self.open).write(toFile: file, atomically: true, encoding: .utf8)
+                let refused = try await f.failure(["reload"], status: 1)
+                #expect("\(refused)".contains("or replaced after the start of the agent"), "\(refused)")
+                #expect(!"\(refused)".contains("chmod"), "\(refused)")
+                withExtendedLifetime(agent) {}
+            }
+        }
+    #endif
+
     /// A pipe without a writer, in place of the file, does not keep the agent waiting.
     @Test func refusesAPipe() async throws {
         try await AgentProcessFixture.with { f in
