@@ -95,7 +95,7 @@ struct TOMLDocument: Sendable, Equatable {
             switch try line.content() {
             case .nothing: break
             case .table(let names):
-                let name = names.joined(separator: ".")
+                let name = Self.name(names)
                 guard tableNames.insert(names).inserted else {
                     throw TOMLError(number, "[\(name)] is there twice; merge the two tables")
                 }
@@ -115,7 +115,7 @@ struct TOMLDocument: Sendable, Equatable {
                 guard keys.insert(table + [key]).inserted else {
                     throw TOMLError(number, "“\(key)” is there twice; remove one of the two lines")
                 }
-                let entry = Entry(line: number, table: table.joined(separator: "."), key: key, value: value)
+                let entry = Entry(line: number, table: Self.name(table), key: key, value: value)
                 if isInElement {
                     elements[elements.count - 1].entries.append(entry)
                 } else if tables.isEmpty {
@@ -125,6 +125,11 @@ struct TOMLDocument: Sendable, Equatable {
                 }
             }
         }
+    }
+
+    /// The name of a table, as in `apps.graph`. The library's `joined` searches all types of the program for what it needs to join texts.
+    private static func name(_ names: [String]) -> String {
+        names.dropFirst().reduce(names.first ?? "") { "\($0).\($1)" }
     }
 }
 

@@ -208,9 +208,7 @@ struct TOMLLine {
 
     private mutating func skipBlanks() { rest = rest.drop { $0 == " " || $0 == "\t" } }
 
-    private func text(_ scalars: some Sequence<Unicode.Scalar>) -> String {
-        String(String.UnicodeScalarView(scalars))
-    }
+    private func text(_ scalars: Substring.UnicodeScalarView) -> String { String(Substring(scalars)) }
 
     private func error(_ reason: String) -> TOMLError { TOMLError(number, reason) }
 

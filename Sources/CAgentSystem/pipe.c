@@ -3,13 +3,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
-int agent_make_pipe(int ends[2], int is_nonblocking) {
 #if defined(__linux__)
+int agent_make_pipe(int ends[2], int is_nonblocking) {
     return pipe2(ends, O_CLOEXEC | (is_nonblocking ? O_NONBLOCK : 0)) == 0 ? 0 : errno;
+}
+
+int agent_make_socket_pair(int ends[2]) {
+    return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0 ? 0 : errno;
+}
 #else
-    if (pipe(ends) != 0) return errno;
+/* Closes both ends if that fails. */
+static int set_flags(int ends[2], int is_nonblocking) {
     for (int end = 0; end < 2; end++) {
         if (fcntl(ends[end], F_SETFD, FD_CLOEXEC) == 0 && (!is_nonblocking || fcntl(ends[end], F_SETFL, O_NONBLOCK) == 0))
             continue;
@@ -19,5 +26,13 @@ int agent_make_pipe(int ends[2], int is_nonblocking) {
         return code;
     }
     return 0;
-#endif
 }
+
+int agent_make_pipe(int ends[2], int is_nonblocking) {
+    return pipe(ends) == 0 ? set_flags(ends, is_nonblocking) : errno;
+}
+
+int agent_make_socket_pair(int ends[2]) {
+    return socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0 ? set_flags(ends, 1) : errno;
+}
+#endif

@@ -68,6 +68,13 @@ package struct FileStatus: Sendable, Equatable {
         return false
     }
 
+    /// The absolute path of what a path leads to, without symbolic links; nil if that does not exist.
+    package static func realPath(_ path: String) -> String? {
+        guard let real = realpath(path, nil) else { return nil }
+        defer { free(real) }
+        return String(cString: real)
+    }
+
     /// Whether two paths lead to the same existing file.
     package static func isSameFile(_ path: String, _ other: String) -> Bool {
         var (first, second) = (stat(), stat())
@@ -320,6 +327,19 @@ package struct PipeEnds: Sendable {
         let code = agent_make_pipe(&ends, isNonBlocking ? 1 : 0)
         guard code == 0 else { throw SystemError(number: code) }
         (read, write) = (ends[0], ends[1])
+    }
+}
+
+/// Two connected Unix sockets. Reading and writing fail instead of waiting.
+package struct SocketPair: Sendable {
+    package let first: Int32
+    package let second: Int32
+
+    package init() throws(SystemError) {
+        var ends: [Int32] = [-1, -1]
+        let code = agent_make_socket_pair(&ends)
+        guard code == 0 else { throw SystemError(number: code) }
+        (first, second) = (ends[0], ends[1])
     }
 }
 

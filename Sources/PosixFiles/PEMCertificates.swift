@@ -21,17 +21,33 @@ package enum PEMCertificates {
 
     /// The same, of the content of a file.
     package static func canBeRead(_ file: [UInt8]) -> Bool {
-        guard let start = file.firstRange(of: begin),
-            let stop = file[start.upperBound...].firstRange(of: end),
-            let der = Data(
-                base64Encoded: Data(file[start.upperBound..<stop.lowerBound]), options: .ignoreUnknownCharacters)
+        guard let start = offset(of: begin, in: file, from: 0).map({ $0 + begin.count }),
+            let stop = offset(of: end, in: file, from: start),
+            let der = Data(base64Encoded: Data(file[start..<stop]), options: .ignoreUnknownCharacters)
         else { return false }
         // A certificate is a SEQUENCE (RFC 5280 section 4.1).
         return der.count > 64 && der.first == 0x30
     }
 
     /// The number of blocks that begin a certificate.
-    package static func count(in file: [UInt8]) -> Int { file.ranges(of: begin).count }
+    package static func count(in file: [UInt8]) -> Int {
+        var (count, place) = (0, 0)
+        while let next = offset(of: begin, in: file, from: place) {
+            count += 1
+            place = next + begin.count
+        }
+        return count
+    }
+
+    /// The first place of a mark at `start` or behind it. The searches of the libraries take longer than the rest of the agent's start.
+    private static func offset(of mark: [UInt8], in file: [UInt8], from start: Int) -> Int? {
+        var place = start
+        while let candidate = file[place...].firstIndex(of: mark[0]) {
+            if file[candidate...].starts(with: mark) { return candidate }
+            place = candidate + 1
+        }
+        return nil
+    }
 
     private static let begin = Array("-----BEGIN CERTIFICATE-----".utf8)
     private static let end = Array("-----END CERTIFICATE-----".utf8)

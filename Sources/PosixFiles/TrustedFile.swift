@@ -55,14 +55,13 @@ package enum TrustedPath {
         var places = ancestors(of: path)
         if FileStatus(path, followsLinks: false)?.kind == .symbolicLink { places.append(path) }
         // The directories that symbolic links lead to are checked as well.
-        if let real = realPath(path) {
-            places += ancestors(of: real)
-        } else if let last = places.last(where: { FileStatus($0) != nil }), let real = realPath(last) {
+        if let real = FileStatus.realPath(path) {
+            // Bytes: two texts are equal if they look alike, and name two files.
+            if !real.utf8.elementsEqual(path.utf8) { places += ancestors(of: real) }
+        } else if let last = places.last(where: { FileStatus($0) != nil }), let real = FileStatus.realPath(last) {
             places += ancestors(of: real) + [real]
         }
-        // Bytes: two texts are equal if they look alike, and name two files.
-        var seen: Set<[UInt8]> = []
-        for place in places where seen.insert(Array(place.utf8)).inserted {
+        for place in places {
             if let defect = defect(of: place) { return defect }
         }
         return nil
@@ -111,19 +110,17 @@ package enum TrustedPath {
 
     /// The directories above an absolute path, from the root on.
     private static func ancestors(of path: String) -> [String] {
-        // By scalars, as the kernel divides it: a slash forms one `Character` with a combining character behind it.
-        let names = path.unicodeScalars.split(separator: "/").map { String($0) }.dropLast()
-        return ["/"] + names.indices.map { "/" + names[names.startIndex...$0].joined(separator: "/") }
+        var (ancestors, place) = (["/"], "")
+        // By bytes, as the kernel divides it: a slash forms one `Character` with a combining character behind it.
+        for name in path.utf8.split(separator: UInt8(ascii: "/")).dropLast() {
+            place += "/" + Substring(name)
+            ancestors.append(place)
+        }
+        return ancestors
     }
 
     private static func absolute(_ path: String) -> String {
         if path.utf8.first == UInt8(ascii: "/") { return path }
-        return (realPath(".") ?? "") + "/" + path
-    }
-
-    private static func realPath(_ path: String) -> String? {
-        guard let real = realpath(path, nil) else { return nil }
-        defer { free(real) }
-        return String(cString: real)
+        return (FileStatus.realPath(".") ?? "") + "/" + path
     }
 }

@@ -25,7 +25,7 @@ package final class AgentServer: Sendable {
         let registry: NIOLoopBoundBox<SessionRegistry>
         let inspector: PeerInspector
         let audit: AuditTrail?
-        let pipe: NIOLoopBound<LoopPipe>
+        let wakeup: NIOLoopBound<LoopWakeup>
         let listener: any Channel
         let metricsServer: MetricsServer?
     }
@@ -106,9 +106,9 @@ package final class AgentServer: Sendable {
             executables: options.policy.executables, helper: options.helper, timers: options.timers)
         var metricsServer: MetricsServer?
         do {
-            let pipe = try await LoopPipe.open(on: loop)
+            let wakeup = try await LoopWakeup.open(on: loop)
             let registry = try await loop.submit {
-                NIOLoopBoundBox(SessionRegistry(options, loop, pipe.value, metrics), eventLoop: loop)
+                NIOLoopBoundBox(SessionRegistry(options, loop, wakeup.value, metrics), eventLoop: loop)
             }.get()
             if options.letsAppsKeepTokens {
                 try await loop.submit { owner.assumeIsolated { $0.sharePage() } }.get()
@@ -141,7 +141,7 @@ package final class AgentServer: Sendable {
             if metricsServer != nil { LoopDelay.measure(loop, options.timers, into: metrics.loopDelay) }
             let parts = Parts(
                 lock: lock, store: store, group: group, endpoint: endpoint, owner: owner, registry: registry,
-                inspector: inspector, audit: audit, pipe: pipe, listener: listener, metricsServer: metricsServer)
+                inspector: inspector, audit: audit, wakeup: wakeup, listener: listener, metricsServer: metricsServer)
             audit?.record(.agentStarted)
             if let notifier = options.notifier {
                 notifier.send(.ready(socketPath: options.socketPath))
@@ -199,10 +199,10 @@ package final class AgentServer: Sendable {
         await parts.endpoint.close()
         await runWithTimeout { owner.assumeIsolated { $0.shutDown() } }
         await parts.store.close()
-        let pipe = parts.pipe
-        try? await loop.submit { pipe.value.end() }.get()
+        let wakeup = parts.wakeup
+        try? await loop.submit { wakeup.value.end() }.get()
         await parts.audit?.stopped()
-        // Its work on the agent's event loop was submitted before `pipe` was ended there, and so is done.
+        // Its work on the agent's event loop was submitted before `wakeup` was ended there, and so is done.
         await parts.metricsServer?.shutDown()
         try? await parts.group.shutdownGracefully()
         parts.lock.release()

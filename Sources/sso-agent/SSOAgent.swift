@@ -294,7 +294,7 @@ struct SSOAgent: ParsableCommand {
         _ folders: [String], _ configuration: [String], _ network: NetworkSettings, _ variables: [String: String]
     ) -> ProcessSandbox {
         // A link, on many systems, to a file that a service writes.
-        let resolver = URL(filePath: "/etc/resolv.conf").resolvingSymlinksInPath().path
+        let resolver = FileStatus.realPath("/etc/resolv.conf") ?? "/etc/resolv.conf"
         return ProcessSandbox(
             folders: folders,
             files: [network.caFile.map(Self.absolute), resolver].compactMap(\.self) + configuration.map(Self.absolute),

@@ -197,16 +197,10 @@ struct AgentStarter {
     private static var places: [String] {
         var places = ["/usr/local/bin/sso-agent", "/usr/bin/sso-agent", "/opt/homebrew/bin/sso-agent"]
         // The command line is installed beside the agent.
-        if let program = ownProgram, program.hasSuffix("/ssoctl") {
+        if let program = FileStatus.realPath("/proc/self/exe"), program.hasSuffix("/ssoctl") {
             places.insert("\(program.dropLast(6))sso-agent", at: 0)
         }
         return places
-    }
-
-    private static var ownProgram: String? {
-        guard let path = realpath("/proc/self/exe", nil) else { return nil }
-        defer { free(path) }
-        return String(cString: path)
     }
 
     /// The environment of the agent: the variables that it reads, and those that the program which asks the user needs.

@@ -149,6 +149,9 @@ int agent_search_socket_table(const char *path, const void *own, const void *rem
    program that another thread starts meanwhile inherits none. 0, or an errno. */
 int agent_make_pipe(int ends[2], int is_nonblocking);
 
+/* Makes two connected Unix sockets, which do not wait. Otherwise as `agent_make_pipe`. */
+int agent_make_socket_pair(int ends[2]);
+
 /* Has every descriptor from `lowest` on closed in the process that is about to be started; 0, or an errno. */
 int agent_spawn_close_from(posix_spawn_file_actions_t *actions, int lowest);
 

@@ -20,18 +20,18 @@ final class SessionRegistry {
     private let peerLimits: PeerLimits
     private let logger: Logger
 
-    /// - Parameter pipe: the event loop's own.
-    init(_ options: AgentOptions, _ loop: any EventLoop, _ pipe: LoopPipe, _ metrics: AgentMetrics) {
+    /// - Parameter wakeup: that of the event loop.
+    init(_ options: AgentOptions, _ loop: any EventLoop, _ wakeup: LoopWakeup, _ metrics: AgentMetrics) {
         self.metrics = metrics
         limit = options.connectionLimit
         peerLimits = options.peerLimits
         logger = options.logger
         turns = TurnQueue(turn: peerLimits.turn) {
-            pipe.post()
+            wakeup.post()
         } atEndOfIteration: { work in
             loop.assumeIsolated().execute(work)
         }
-        pipe.setHandler { [turns] in turns.takeTurn() }
+        wakeup.setHandler { [turns] in turns.takeTurn() }
     }
 
     /// Returns an ID that no other session has had.

@@ -149,8 +149,15 @@ struct StorePaths: Sendable {
 
     /// The names of the files in quarantine; the log of a quarantined database is not listed.
     var quarantined: [String] {
-        let names = ((try? PrivateFiles.names(in: directory)) ?? []).filter { $0.contains(Self.quarantineMark) }
+        let names = ((try? PrivateFiles.names(in: directory)) ?? []).filter(Self.isQuarantined)
         return names.filter { !$0.hasSuffix("-wal") || !names.contains(String($0.dropLast(4))) }.sorted()
+    }
+
+    /// Whether a file's name has the mark. By bytes: the search of a text in another one needs tables of characters, at each start.
+    private static func isQuarantined(_ name: String) -> Bool {
+        name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).dropFirst().contains {
+            $0.starts(with: quarantineMark.utf8.dropFirst())
+        }
     }
 
     /// Moves a rollback journal to quarantine. SQLite would write its pages into the database, and delete the file that it names

@@ -1,3 +1,4 @@
+internal import CAgentSystem
 internal import NIOCore
 internal import NIOPosix
 internal import PosixFiles
@@ -9,43 +10,46 @@ internal import TokenModel
     internal import Darwin
 #endif
 
-/// A pipe through which an event loop calls a function after it has looked at its other connections.
+/// Makes an event loop call a function after it has looked at its other connections.
 ///
-/// A task of the event loop that adds another task delays the connections until that one has run too. Bytes in a pipe are an event like
+/// A task of the event loop that adds another task delays the connections until that one has run too. Bytes at a socket are an event like
 /// those of the connections.
-final class LoopPipe: ChannelInboundHandler {
+///
+/// A pipe would do as well, but SwiftNIO's channel of a pipe is of other types than those of connections, and takes a fifth of the
+/// instructions of the agent's start.
+final class LoopWakeup: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
-    private let writeEnd: Int32
+    private let sender: Int32
     private var handler: (() -> Void)?
     private var context: ChannelHandlerContext?
 
-    private init(writeEnd: Int32) {
-        self.writeEnd = writeEnd
+    private init(sender: Int32) {
+        self.sender = sender
     }
 
-    deinit { close(writeEnd) }
+    deinit { close(sender) }
 
-    /// Opens a pipe on the event loop.
+    /// Opens a pair of sockets, one of which the event loop reads.
     ///
     /// - Throws: `agentUnavailable` (-53004) if the process has no file descriptors left.
-    static func open(on loop: any EventLoop) async throws -> NIOLoopBound<LoopPipe> {
-        let ends: PipeEnds
+    static func open(on loop: any EventLoop) async throws -> NIOLoopBound<LoopWakeup> {
+        let pair: SocketPair
         do throws(SystemError) {
-            ends = try PipeEnds(isNonBlocking: true)
+            pair = try SocketPair()
         } catch {
-            throw TokenError(.agentUnavailable, "cannot open a pipe: \(error); raise the limit of open files")
+            throw TokenError(
+                .agentUnavailable, "cannot open a pair of sockets: \(error); raise the limit of open files")
         }
         return try await loop.flatSubmit {
-            let pipe = LoopPipe(writeEnd: ends.write)
-            let bound = NIOLoopBound(pipe, eventLoop: loop)
-            return NIOPipeBootstrap(group: loop)
+            let wakeup = NIOLoopBound(LoopWakeup(sender: pair.second), eventLoop: loop)
+            return ClientBootstrap(group: loop)
                 .channelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture {
-                        try channel.pipeline.syncOperations.addHandler(bound.value)
+                        try channel.pipeline.syncOperations.addHandler(wakeup.value)
                     }
                 }
-                .takingOwnershipOfDescriptor(input: ends.read).map { _ in bound }
+                .withConnectedSocket(pair.first).map { _ in wakeup }
         }.get()
     }
 
@@ -56,10 +60,10 @@ final class LoopPipe: ChannelInboundHandler {
     func post() {
         guard context != nil else { return }
         var byte: UInt8 = 0
-        _ = write(writeEnd, &byte, 1)
+        _ = agent_send_with_descriptor(sender, &byte, 1, -1, 0)
     }
 
-    /// Closes the pipe; nothing is called any more.
+    /// Closes the sockets; nothing is called any more.
     func end() {
         handler = nil
         context?.close(promise: nil)
