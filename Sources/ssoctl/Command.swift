@@ -11,10 +11,12 @@ internal import TokenModel
     internal import Darwin
 #endif
 
-/// A command: it sends requests to the agent, prints the result once, and ends with an exit status for scripts.
-protocol Command: AsyncParsableCommand {
+/// What a command does, however its command line was read: it sends requests to the agent, prints the result once, and ends with an exit
+/// status for scripts.
+protocol CommandWork {
     associatedtype Printout: Encodable
-    var output: OutputOptions { get }
+    /// Whether the result is printed as JSON.
+    var isJSON: Bool { get }
 
     /// Sends the requests of the command.
     ///
@@ -30,7 +32,7 @@ protocol Command: AsyncParsableCommand {
     var isQuiet: Bool { get }
 }
 
-extension Command {
+extension CommandWork {
     func status(of printout: Printout) -> ExitStatus { .done }
 
     var isQuiet: Bool { false }
@@ -45,17 +47,26 @@ extension Command {
             let printout = try await execute(.shared)
             if isQuiet {
                 // Nothing is left to print.
-            } else if output.json {
+            } else if isJSON {
                 Terminal.print(json: printout)
             } else if let text = style(printout) {
                 Terminal.print(text + "\n")
             }
             status = Terminal.reportLostOutput() ? .failed : self.status(of: printout)
         } catch {
-            status = CommandFailure(caught: error).withRemedy.report(asJSON: output.json)
+            status = CommandFailure(caught: error).withRemedy.report(asJSON: isJSON)
         }
         if status != .done { throw ExitCode(status.rawValue) }
     }
+}
+
+/// A command whose line ArgumentParser reads.
+protocol Command: AsyncParsableCommand, CommandWork {
+    var output: OutputOptions { get }
+}
+
+extension Command {
+    var isJSON: Bool { output.json }
 }
 
 extension CommandFailure {

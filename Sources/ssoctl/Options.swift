@@ -18,9 +18,7 @@ struct AppFilterOptions: ParsableArguments {
         completion: Candidates.group, transform: SharingGroup.option)
     var group: SharingGroup?
 
-    func validate() throws {
-        guard name == nil || clientID == nil else { throw ValidationError("Name one app: --app or --client-id.") }
-    }
+    func validate() throws { try AppChoice(option: name, clientID: clientID).validate() }
 
     /// The options as words of a command line.
     ///
@@ -41,16 +39,11 @@ struct AppOptions: ParsableArguments {
 
     @OptionGroup var options: AppFilterOptions
 
-    /// The name that an option has given.
-    var option: String? { options.name }
-    var clientID: ClientID? { options.clientID }
-    var group: SharingGroup? { options.group }
-
-    func validate() throws {
-        guard name == nil || (option == nil && clientID == nil) else {
-            throw ValidationError("Name one app: APP, --app or --client-id.")
-        }
+    var values: AppChoice {
+        AppChoice(argument: name, option: options.name, clientID: options.clientID, group: options.group)
     }
+
+    func validate() throws { try values.validate() }
 }
 
 /// The app to which a command is limited, and the configuration.
@@ -116,43 +109,9 @@ struct ProviderOptions: ParsableArguments {
     @Option(help: "Microsoft's cloud, if it is not the public one.")
     var cloud: CloudName?
 
-    func validate() throws {
-        guard authority == nil || (tenant == nil && cloud == nil) else {
-            throw ValidationError("Give either --authority, or --tenant and --cloud.")
-        }
-        guard let authority else { return }
-        try Self.validate(authority, kind)
-    }
+    var values: ProviderChoice { ProviderChoice(authority: authority, kind: kind, tenant: tenant, cloud: cloud) }
 
-    /// - Throws: what is wrong with an authority, and with which kind it is right.
-    static func validate(_ url: String, _ kind: AuthorityKindName?) throws {
-        do throws(TokenError) { _ = try Authority(url, kind: kind?.kind) } catch {
-            let other = kind == nil ? try? Authority(url, kind: .openID) : nil
-            let isOther = other.map { !CloudDirectory.isMicrosofts($0.environment) } ?? false
-            let advice = isOther ? " If this is another OpenID Connect provider, add --authority-kind openid." : ""
-            throw ValidationError("--authority: \(error.message).\(advice)")
-        }
-    }
-
-    /// The authority of a request.
-    ///
-    /// - Parameter app: the app's, if it has one.
-    func authority(app: Authority?) throws(TokenError) -> Authority? {
-        if let authority { return try Authority(authority, kind: kind?.kind) }
-        guard tenant != nil || cloud != nil else { return app }
-        guard let app, cloud == nil, let tenant else {
-            return Authority(cloud: cloud ?? .public, tenant: tenant)
-        }
-        return app.withRealm(tenant.text)
-    }
-
-    /// The options as words of a command line.
-    var words: [String] {
-        [
-            ("--authority", authority), ("--authority-kind", kind?.rawValue), ("--tenant", tenant?.text),
-            ("--cloud", cloud?.rawValue),
-        ].flatMap { option, value in value.map { [option, $0] } ?? [] }
-    }
+    func validate() throws { try values.validate() }
 
     @Sendable private static func tenant(_ text: String) throws -> TenantName {
         guard let tenant = TenantName(text) else {
@@ -173,16 +132,9 @@ struct PermissionOptions: ParsableArguments {
     @Option(help: "A resource, as in ADAL, instead of scopes.", completion: Candidates.resource)
     var resource: String?
 
-    func validate() throws {
-        guard scope.isEmpty || resource == nil else { throw ValidationError("Give either --scope or --resource.") }
-        guard scope.isEmpty || !scopes.isEmpty else { throw ValidationError("--scope must not be blank.") }
-        try ScopeList.requireValid(scope)
-    }
+    var values: Permissions { Permissions(scope: scope, resource: resource) }
 
-    /// The scopes without the blanks and commas between them.
-    var scopes: [String] { ScopeList.split(scope) }
-
-    var isEmpty: Bool { scope.isEmpty && resource == nil }
+    func validate() throws { try values.validate() }
 }
 
 /// The options of what a token is for, and of how it is requested.
@@ -204,11 +156,13 @@ struct TargetOptions: ParsableArguments {
     @OptionGroup(title: "Token") var token: ScopeOptions
     @OptionGroup(title: "Identity provider") var provider: ProviderOptions
 
-    func validate() throws {
-        if app.clientID != nil, token.permissions.isEmpty {
-            throw ValidationError("Give either --scope, once or more, or --resource.")
-        }
+    var values: TargetChoice {
+        TargetChoice(
+            app: app.values, permissions: token.permissions.values, claims: token.claims,
+            redirectURI: token.redirectURI, provider: provider.values)
     }
+
+    func validate() throws { try values.validate() }
 }
 
 /// The options that name an account.
@@ -221,26 +175,9 @@ struct AccountOptions: ParsableArguments {
     @Option(help: "The account's name, or the beginning of it.", completion: Candidates.account)
     var username: String?
 
-    func validate() throws {
-        guard identifier == nil || username == nil else {
-            throw ValidationError("Name the account once: --account or --username.")
-        }
-        guard [identifier, username].allSatisfy({ $0.map { $0.trimmedNonEmpty != nil } ?? true }) else {
-            throw ValidationError("The account's name must not be blank.")
-        }
-    }
+    var values: AccountChoice { AccountChoice(identifier: identifier, username: username) }
 
-    /// The options as words of a command line.
-    var words: [String] {
-        [("--account", identifier), ("--username", username)].flatMap { option, value in
-            value.map { CommandLineWords.option(option, $0) } ?? []
-        }
-    }
-
-    /// The account that the options name; nil if they name none.
-    var name: AccountName? {
-        identifier.map { AccountName($0, isIdentifier: true) } ?? username.map { AccountName($0, isIdentifier: false) }
-    }
+    func validate() throws { try values.validate() }
 }
 
 extension AuthorityKindName: ExpressibleByArgument {}

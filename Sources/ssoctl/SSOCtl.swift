@@ -60,7 +60,7 @@ struct SSOCtl: AsyncParsableCommand {
         _ = agent_forbid_inspection()
         CompletionRun.prepare(arguments)
         do {
-            if arguments.first == "token", let token = TokenCommand(plain: arguments.dropFirst()) {
+            if arguments.first == "token", let token = TokenRequest(plain: arguments.dropFirst()) {
                 return try await token.run()
             }
             if let unknown = CommandPath(arguments, configuration).unknown { throw unknown }

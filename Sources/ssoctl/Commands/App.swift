@@ -115,10 +115,10 @@ struct AppAddCommand: Command {
     }
 
     func execute(_ agent: AgentClient) async throws -> AppPrintout {
-        if let defect = clientID.defect(at: try provider.authority(app: nil)) {
+        if let defect = clientID.defect(at: try provider.values.authority(app: nil)) {
             let other = provider.authority == nil ? "; an app of another provider needs --authority" : ""
             throw CommandFailure.usage(
-                defect + other, nextCommand: words(clientID: "CLIENT-ID", scopes: permissions.scopes).text)
+                defect + other, nextCommand: words(clientID: "CLIENT-ID", scopes: permissions.values.scopes).text)
         }
         try refuseSeveralResources()
         let settings = try Settings.read(mayCreate: true)
@@ -133,7 +133,7 @@ struct AppAddCommand: Command {
         (app.authority, app.kind, app.tenant, app.cloud) = (
             provider.authority, provider.kind, provider.tenant?.text, provider.cloud
         )
-        (app.scopes, app.resource) = (permissions.scopes, permissions.resource)
+        (app.scopes, app.resource) = (permissions.values.scopes, permissions.resource)
         (app.redirectURI, app.sharingGroup) = (redirectURI, group?.name)
         let defaultApp = isDefault ? name : impliedDefault(settings.configuration)
         try ConfigurationEditor.change(path) { (editor) throws(TokenError) in
@@ -160,21 +160,21 @@ struct AppAddCommand: Command {
             ("--resource", permissions.resource), ("--redirect-uri", redirectURI), ("--group", group?.name),
         ]
         let flags = [("--force", force), ("--default", isDefault)].filter(\.1).map(\.0)
-        return CommandLineWords("ssoctl", "app", "add", name, "--client-id", clientID) + provider.words
+        return CommandLineWords("ssoctl", "app", "add", name, "--client-id", clientID) + provider.values.words
             + scopes.flatMap { ["--scope", $0] } + values.flatMap { option, value in value.map { [option, $0] } ?? [] }
             + flags
     }
 
     /// A request for all scopes of such an app would always be refused.
     private func refuseSeveralResources() throws {
-        let resources = ScopeList.resources(permissions.scopes)
-        guard resources.count > 1, (try provider.authority(app: nil) ?? .common).kind == .entra else { return }
+        let resources = ScopeList.resources(permissions.values.scopes)
+        guard resources.count > 1, (try provider.values.authority(app: nil) ?? .common).kind == .entra else { return }
         throw CommandFailure.usage(
             "the scopes are for \(resources.count) resources, \(resources.joined(separator: " and ")), and a token is for one; "
                 + "add an app for each, with the same client ID",
             nextCommand: words(
                 clientID: clientID.text,
-                scopes: permissions.scopes.filter { ScopeList.resources([$0]) == [resources[0]] }
+                scopes: permissions.values.scopes.filter { ScopeList.resources([$0]) == [resources[0]] }
             ).text)
     }
 

@@ -60,12 +60,12 @@ struct DoctorCommand: Command {
     private func authority() throws -> Authority? {
         guard let app = name ?? option else {
             // A configuration that cannot be read is one of the checks.
-            return try provider.authority(app: (try? Settings.read())?.defaultAuthority)
+            return try provider.values.authority(app: (try? Settings.read())?.defaultAuthority)
         }
         let configured = try Settings.read().app(named: app) {
-            CommandLineWords("ssoctl", "doctor", $0) + provider.words
+            CommandLineWords("ssoctl", "doctor", $0) + provider.values.words
         }
-        return try provider.authority(app: configured.authority)
+        return try provider.values.authority(app: configured.authority)
     }
 
     func execute(_ agent: AgentClient) async throws -> Printout {

@@ -40,7 +40,7 @@ struct InitCommand: Command {
         say(.bold("\n3. A token"))
         let token = try await SilentToken(
             agent: agent, target: target, name: AccountName(account.username ?? account.homeAccountID?.text ?? ""),
-            isNamed: true, freshness: try FreshnessOptions.parse([])
+            isNamed: true, freshness: Freshness()
         ).acquire()
         let changed = try Settings.read()
         let app = try changed.app(named: name) { CommandLineWords("ssoctl", "app", "show", $0) }
@@ -168,7 +168,7 @@ struct InitCommand: Command {
             throw CommandFailure(
                 TokenError(.internalError, "the sign-in cannot be begun"), nextCommand: "ssoctl sign-in")
         }
-        let target = try Target(command.target, for: "sign-in")
+        let target = try Target(command.target.values, for: "sign-in")
         let request = BeginInteractive(parameters: target.parameters(at: target.authority ?? .common))
         let dialog = SignInDialog(agent: agent, request: request, method: .automatic, appText: target.appText)
         do {

@@ -164,7 +164,7 @@ struct PublishedAccessOptions: ParsableArguments {
         guard account.map({ $0.trimmedNonEmpty != nil }) ?? true else {
             throw ValidationError("--account must not be blank.")
         }
-        for url in authorities { try ProviderOptions.validate(url, kind) }
+        for url in authorities { try ProviderChoice.validate(url, kind) }
     }
 
     /// The client IDs, with those of the named apps, and their sharing group.

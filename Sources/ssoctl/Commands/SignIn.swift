@@ -31,7 +31,7 @@ struct SignInCommand: Command {
     }
 
     func execute(_ agent: AgentClient) async throws -> Printout {
-        let target = try Target(target, for: "sign-in", keeping: manner.words)
+        let target = try Target(target.values, for: "sign-in", keeping: manner.words)
         let request = BeginInteractive(
             parameters: target.parameters(at: target.authority ?? .common), prompt: manner.prompt,
             loginHint: manner.loginHint, domainHint: manner.domainHint)

@@ -46,7 +46,7 @@ struct SignOutCommand: Command {
     }
 
     func validate() throws {
-        guard (name == nil) != (account.name == nil) else {
+        guard (name == nil) != (account.values.name == nil) else {
             throw ValidationError("Name the account, such as: ssoctl sign-out alice. “ssoctl accounts” lists them.")
         }
         guard name.map({ $0.trimmedNonEmpty != nil }) ?? true else {
@@ -55,8 +55,8 @@ struct SignOutCommand: Command {
     }
 
     func execute(_ agent: AgentClient) async throws -> Printout {
-        let filter = try AppFilter(app) { words(name ?? account.name?.text ?? "", app: $0) }
-        let wanted = account.name ?? AccountName(name ?? "")
+        let filter = try AppFilter(app) { words(name ?? account.values.name?.text ?? "", app: $0) }
+        let wanted = account.values.name ?? AccountName(name ?? "")
         let choice = AccountFinder(agent: agent, sharingGroup: filter.sharingGroup)
         let (found, isOne): (Account, Bool)
         do {
@@ -75,7 +75,7 @@ struct SignOutCommand: Command {
             RemoveAccount(
                 clientID: remembered, sharingGroup: filter.sharingGroup,
                 account: isOne ? found.reference : wanted.reference, extent: isWhole ? .account : .app,
-                environment: account.name == nil ? found.environment : nil))
+                environment: account.values.name == nil ? found.environment : nil))
         if endsBrowserSession { openSignOutPage(of: found, tokens) }
         var printout = Printout(
             removed: reply.removed, account: found.username ?? found.homeAccountID?.text ?? wanted.text)

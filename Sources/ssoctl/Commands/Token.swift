@@ -22,8 +22,33 @@ struct TokenCommand: Command {
     @OptionGroup var target: TargetOptions
     @OptionGroup(title: "Account") var account: AccountOptions
     @OptionGroup(title: "Freshness") var freshness: FreshnessOptions
-    @OptionGroup(title: "Output") var form: TokenForm
+    @OptionGroup(title: "Output") var form: TokenFormOptions
     @OptionGroup var output: OutputOptions
+
+    var request: TokenRequest {
+        TokenRequest(
+            target: target.values, account: account.values, freshness: freshness.values, form: form.values,
+            isJSON: output.json)
+    }
+
+    func validate() throws { try form.values.validate(isJSON: output.json) }
+
+    func execute(_ agent: AgentClient) async throws -> TokenRequest.Printout { try await request.execute(agent) }
+
+    func describe(_ token: TokenRequest.Printout) -> String? { request.describe(token) }
+
+    func style(_ token: TokenRequest.Printout) -> StyledText? { request.style(token) }
+
+    var isQuiet: Bool { request.isQuiet }
+}
+
+/// A request for a token without user interaction.
+struct TokenRequest: CommandWork {
+    var target = TargetChoice()
+    var account = AccountChoice()
+    var freshness = Freshness()
+    var form = TokenForm()
+    var isJSON = false
 
     struct Printout: Encodable {
         var accessToken: String
@@ -44,8 +69,6 @@ struct TokenCommand: Command {
         }
     }
 
-    func validate() throws { try form.validate(isJSON: output.json) }
-
     func execute(_ agent: AgentClient) async throws -> Printout {
         let target = try Target(target, for: "token", keeping: account.words + freshness.words + form.words)
         let name = try account.name ?? target.defaultAccount()
@@ -65,7 +88,7 @@ struct TokenCommand: Command {
         }
         if form.decodes { printout.claims = try TokenClaims.decode(printout.idToken ?? printout.accessToken) }
         if let file = form.file {
-            try form.write(output.json ? Terminal.json(printout) : describe(printout) ?? "", to: file)
+            try form.write(isJSON ? Terminal.json(printout) : describe(printout) ?? "", to: file)
         }
         return printout
     }
@@ -93,22 +116,13 @@ struct FreshnessOptions: ParsableArguments {
             valueName: "seconds"))
     var minimumValidity: Int64?
 
-    func validate() throws {
-        guard minimumValidity.map({ 0...Self.longest ~= $0 }) ?? true else {
-            throw ValidationError("--min-valid is a number of seconds, \(Self.longest) at most.")
-        }
-    }
+    var values: Freshness { Freshness(forceRefresh: forceRefresh, minimumValidity: minimumValidity) }
 
-    /// The options as words of a command line.
-    var words: [String] {
-        (forceRefresh ? ["--force-refresh"] : []) + (minimumValidity.map { ["--min-valid", "\($0)"] } ?? [])
-    }
-
-    private static let longest: Int64 = 86_400
+    func validate() throws { try values.validate() }
 }
 
 /// The options that say which part of a token is printed, and where.
-struct TokenForm: ParsableArguments {
+struct TokenFormOptions: ParsableArguments {
     @Flag(name: .customLong("id-token"), help: "Print the ID token instead of the access token.")
     var isIDToken = false
 
@@ -123,25 +137,5 @@ struct TokenForm: ParsableArguments {
         help: "Write to a file that only you can read, in one step, instead of standard output.", completion: .file())
     var file: String?
 
-    func validate(isJSON: Bool) throws {
-        guard file != "-" else { throw ValidationError("Without --output, the token is written to standard output.") }
-        guard file?.isEmpty != true else { throw ValidationError("--output must not be blank.") }
-        guard !isHeader || !(isJSON || decodes) else {
-            throw ValidationError("--header goes with neither --decode nor --json.")
-        }
-        guard !isHeader || !isIDToken else { throw ValidationError("An ID token is not sent in a header.") }
-    }
-
-    /// The options as words of a command line.
-    var words: [String] {
-        [("--id-token", isIDToken), ("--decode", decodes), ("--header", isHeader)].filter(\.1).map(\.0)
-            + (file.map { ["--output", $0] } ?? [])
-    }
-
-    /// Writes a text and the end of its line.
-    func write(_ text: String, to path: String) throws(TokenError) {
-        let file = try PrivateFileWriter(path, replacing: true, .commandLine)
-        try file.write(Secret(text + "\n"))
-        try file.finish()
-    }
+    var values: TokenForm { TokenForm(isIDToken: isIDToken, decodes: decodes, isHeader: isHeader, file: file) }
 }

@@ -10,7 +10,7 @@ struct SilentToken {
     /// Whether the name is on the command line. With an authority too, the agent gets one request if the name is exact; accounts are
     /// listed only if there is no token for it.
     let isNamed: Bool
-    let freshness: FreshnessOptions
+    let freshness: Freshness
     /// The options of the command line that say how the token is written, for a command that repeats it.
     var formWords: [String] = []
 

@@ -17,7 +17,7 @@ struct Target {
     private let appAuthority: Authority?
     private let redirectURI: String?
     private let claims: String?
-    private let options: TargetOptions
+    private let options: TargetChoice
     /// nil if the app was named by its client ID, which needs no file.
     private let settings: Settings?
 
@@ -25,7 +25,7 @@ struct Target {
     ///   - command: the name of the command, for the next one if this one cannot work.
     ///   - words: the other options of the command line, which the next one has too.
     /// - Throws: usage if no app is known, or nothing says what the token is for.
-    init(_ options: TargetOptions, for command: String, keeping words: [String] = []) throws(CommandFailure) {
+    init(_ options: TargetChoice, for command: String, keeping words: [String] = []) throws(CommandFailure) {
         self.options = options
         let app: ConfiguredApp?
         if let clientID = options.app.clientID {
@@ -35,8 +35,8 @@ struct Target {
             let configured = try Self.app(of: options, settings, for: command, words)
             (self.settings, app, clientID) = (settings, configured, configured.clientID)
         }
-        let scopes = options.token.permissions.isEmpty ? app?.scopes ?? [] : options.token.permissions.scopes
-        let resource = options.token.permissions.isEmpty ? app?.resource : options.token.permissions.resource
+        let scopes = options.permissions.isEmpty ? app?.scopes ?? [] : options.permissions.scopes
+        let resource = options.permissions.isEmpty ? app?.resource : options.permissions.resource
         guard !scopes.isEmpty || resource != nil else {
             throw .usage(
                 "the app \(app.map { "“\($0.name)”" } ?? clientID.text) has no scopes in the configuration; give --scope or --resource",
@@ -50,8 +50,8 @@ struct Target {
         version = resource == nil ? .v2 : .v1
         self.scopes = resource.map { ScopeSet(resource: $0) } ?? ScopeSet(scopes)
         (self.resource, appAuthority) = (resource, app?.authority)
-        redirectURI = options.token.redirectURI ?? app?.redirectURI
-        claims = options.token.claims
+        redirectURI = options.redirectURI ?? app?.redirectURI
+        claims = options.claims
         if let claims {
             guard let json = try? JSONReader.read(Array(claims.utf8), mostValues: JSONReader.valuesOfMessage),
                 json.isObject
@@ -65,9 +65,9 @@ struct Target {
 
     /// The app that the options name, or else the default one.
     private static func app(
-        of options: TargetOptions, _ settings: Settings, for command: String, _ words: [String]
+        of options: TargetChoice, _ settings: Settings, for command: String, _ words: [String]
     ) throws(CommandFailure) -> ConfiguredApp {
-        guard let name = options.app.name ?? options.app.option else {
+        guard let name = options.app.argument ?? options.app.option else {
             return try settings.defaultApp { options.command(command, app: [$0]) + words }
         }
         if settings.configuration.app(named: name) == nil, name.contains("@") {
@@ -115,7 +115,7 @@ struct Target {
     var appText: String { appName.map { "“\($0)”" } ?? clientID.text }
 
     /// Whether the scopes or the resource are those of the app in the configuration.
-    var takesScopesFromApp: Bool { options.token.permissions.isEmpty }
+    var takesScopesFromApp: Bool { options.permissions.isEmpty }
 
     /// The scopes, or the resource, as they were named.
     var scopeText: String { resource ?? scopes.description }
@@ -148,7 +148,7 @@ struct Target {
     func words(_ name: String, _ more: [String] = []) -> CommandLineWords { options.command(name) + more }
 }
 
-extension TargetOptions {
+extension TargetChoice {
     /// A command with the same options.
     ///
     /// - Parameters:
@@ -162,15 +162,15 @@ extension TargetOptions {
     ) -> CommandLineWords {
         let authority = provider.authority.map { url in tenant.map { Self.authority(url, withTenant: $0) } ?? url }
         let values = [
-            ("--resource", resource ?? token.permissions.resource), ("--claims", token.claims),
-            ("--redirect-uri", token.redirectURI),
+            ("--resource", resource ?? permissions.resource), ("--claims", claims),
+            ("--redirect-uri", redirectURI),
             ("--authority", authority), ("--authority-kind", provider.kind?.rawValue),
             ("--tenant", authority == nil ? tenant ?? provider.tenant?.text : nil),
             ("--cloud", provider.cloud?.rawValue),
             ("--group", app.group?.name),
         ]
         return CommandLineWords("ssoctl", name) + (words ?? app.words)
-            + (scopes ?? token.permissions.scope).flatMap { ["--scope", $0] }
+            + (scopes ?? permissions.scope).flatMap { ["--scope", $0] }
             + values.flatMap { option, value in value.map { [option, $0] } ?? [] }
     }
 
@@ -180,13 +180,5 @@ extension TargetOptions {
         guard let parts = try? URLParts(url), (try? Authority(url))?.kind == .entra else { return url }
         return "\(parts.scheme)://\(parts.environment)/"
             + (parts.segments.dropLast() + [tenant]).joined(separator: "/")
-    }
-}
-
-extension AppOptions {
-    /// The words that name the app.
-    fileprivate var words: [String] {
-        if let name = name ?? option { return [name] }
-        return clientID.map { ["--client-id", $0.text] } ?? []
     }
 }

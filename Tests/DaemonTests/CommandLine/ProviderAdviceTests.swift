@@ -12,7 +12,7 @@ internal import TokenModel
 
     private static func parsed(_ arguments: [String]) async throws -> (target: Target, manner: SignInOptions) {
         let command = try #require(try await SignInCommand.asyncParseAsRoot(arguments) as? SignInCommand)
-        return (try Target(command.target, for: "sign-in"), command.manner)
+        return (try Target(command.target.values, for: "sign-in"), command.manner)
     }
 
     private static func refused(_ number: Int32) -> TokenError {
