@@ -9,7 +9,7 @@ final class ConfigurationReload {
     private enum Reading { case configuration }
 
     private let options: AgentOptions
-    private let readings = KeyedLock<Reading>()
+    private lazy var readings = KeyedLock<Reading>()
 
     init(_ options: AgentOptions) { self.options = options }
 

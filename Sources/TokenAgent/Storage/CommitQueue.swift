@@ -33,7 +33,7 @@ final class CommitQueue {
     private let store: any RecordStore
     private let tasks: TaskTracker
     private let log: StoreLog
-    private let locks = KeyedLock<LockKey>()
+    private lazy var locks = KeyedLock<LockKey>()
     private var unsaved = UnsavedChanges()
     /// The number of commits in progress that write earlier failed changes again, which are not in `unsaved` meanwhile.
     private var rewrites = 0

@@ -20,7 +20,7 @@ final class TokenReader {
     private var places: [Place] = []
     private var known: Set<Place> = []
     /// A lock for each account that a silent request reads, so that requests at the same time share a read.
-    private let silentReads = KeyedLock<Place>()
+    private lazy var silentReads = KeyedLock<Place>()
 
     init(memory: CacheMemory, commits: CommitQueue, tokensInUse: KeyedLock<Secret>, store: any RecordStore) {
         self.memory = memory

@@ -20,7 +20,7 @@ final class RefreshTokenRedeemer {
     private let tokensInUse: KeyedLock<Secret>
     /// The places of refresh tokens in the cache, for which requests queue. A place stays the same when its token is rotated, so that
     /// each request is decided again once, when it is its turn.
-    private let places = TurnLock<RecordKey, PeerKey>()
+    private lazy var places = TurnLock<RecordKey, PeerKey>()
     private let throttle: ThrottleTable
     private let authorities: AuthorityResolver
     private let saver: TokenSaver
