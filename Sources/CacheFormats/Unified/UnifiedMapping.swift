@@ -35,12 +35,13 @@ extension AccountRecord {
         for (field, path) in Self.optionalTexts { self[keyPath: path] = item.text(field) }
     }
 
-    /// The authority type. Early versions wrote `AAD` and `MSA` for Entra's accounts.
+    /// The authority type, as it is saved. Early versions wrote `AAD` and `MSA` for Entra's accounts.
     static func authorityType(_ text: String?) -> String {
-        switch text?.uppercased() {
-        case nil, "MSSTS", "AAD", "MSA": entraType
+        let type = text.map { ValueLimits.name($0) } ?? ""
+        return switch type.uppercased() {
+        case "", "MSSTS", "AAD", "MSA": entraType
         case adfsType: adfsType
-        default: text ?? entraType
+        default: type
         }
     }
 
