@@ -4,7 +4,7 @@ internal import PosixFiles
 internal import TokenModel
 
 /// Prints an access token, without user interaction.
-struct TokenCommand: Command {
+struct TokenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "token", abstract: "Print an access token and nothing else, without user interaction.",
         discussion: """
@@ -25,7 +25,7 @@ struct TokenCommand: Command {
     @OptionGroup(title: "Output") var form: TokenFormOptions
     @OptionGroup var output: OutputOptions
 
-    var request: TokenRequest {
+    private var request: TokenRequest {
         TokenRequest(
             target: target.values, account: account.values, freshness: freshness.values, form: form.values,
             isJSON: output.json)
@@ -33,13 +33,7 @@ struct TokenCommand: Command {
 
     func validate() throws { try form.values.validate(isJSON: output.json) }
 
-    func execute(_ agent: AgentClient) async throws -> TokenRequest.Printout { try await request.execute(agent) }
-
-    func describe(_ token: TokenRequest.Printout) -> String? { request.describe(token) }
-
-    func style(_ token: TokenRequest.Printout) -> StyledText? { request.style(token) }
-
-    var isQuiet: Bool { request.isQuiet }
+    func run() async throws { try await request.run() }
 }
 
 /// A request for a token without user interaction.
