@@ -39,7 +39,7 @@ package enum PEMCertificates {
         return count
     }
 
-    /// The first place of a mark at `start` or behind it. The searches of the libraries take longer than the rest of the agent's start.
+    /// The first place of a mark at `start` or behind it. The libraries' search was an eighth of the agent's start.
     private static func offset(of mark: [UInt8], in file: [UInt8], from start: Int) -> Int? {
         var place = start
         while let candidate = file[place...].firstIndex(of: mark[0]) {

@@ -83,7 +83,7 @@ struct UnifiedIssuers {
         let known = providers[Place(home: home, environment: environment)] ?? []
         if known.count > 1 { return .several }
         if let provider = known.first { return provider }
-        // Entra's libraries may omit the realm as well, and a host of Entra's has no AD FS.
+        // Libraries may omit the realm at Microsoft's hosts as well, which have no AD FS.
         if realm == Self.adfsRealm, !clouds.trustsEntraType(at: environment) {
             return .known(
                 AccountRecord.issuer(

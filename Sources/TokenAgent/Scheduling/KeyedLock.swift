@@ -2,6 +2,9 @@
 ///
 /// Requests are granted in order of arrival: a shared request waits behind an exclusive request that came earlier. Code that
 /// acquires several keys has to acquire them in the same order everywhere, or it may deadlock.
+///
+/// The first lock of each kind of key is slow to make, so that those are `lazy` that the start does not need
+/// (docs/decisions/0056-what-a-start-costs.md).
 final class KeyedLock<Key: Hashable> {
     private enum Mode {
         case shared

@@ -15,8 +15,8 @@ internal import TokenModel
 /// A task of the event loop that adds another task delays the connections until that one has run too. Bytes at a socket are an event like
 /// those of the connections.
 ///
-/// A pipe would do as well, but SwiftNIO's channel of a pipe is of other types than those of connections, and takes a fifth of the
-/// instructions of the agent's start.
+/// A pipe would do as well, but SwiftNIO's channel of a pipe is of other types than those of connections, whose first use was a fifth of the
+/// agent's start.
 final class LoopWakeup: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
