@@ -11,7 +11,7 @@ extension AgentClient {
     ///
     /// - Throws: `cancelled` (-53007) if the calling task is cancelled, `sessionCanceled` (-51701) if the sign-in was cancelled
     ///   otherwise, `accessDenied` (-51416) if the user declines, `mismatchedAccount` (-51117) if another account than the requested one
-    ///   signs in, `authorizationFailed` (-51440) if no browser could be opened, `timedOut` (-53006) if no response arrived in time; the
+    ///   signs in, `authorizationFailed` (-51440) if no browser could be opened, or the browser has failed, `timedOut` (-53006) if no response arrived in time; the
     ///   message then names the redirect URI to register. Else as `beginInteractive(_:)`.
     public func signIn(
         _ request: BeginInteractive, presenter: SignInPresenter = SignInPresenter()
@@ -38,12 +38,17 @@ extension AgentClient {
             defer { waiting.end() }
             try browser.open(begun.launchURL ?? begun.authorizationURL) { [weak self] reason in
                 // A browser may end long after the sign-in, when its failure does not matter any more.
-                guard let self, !waiting.isOver else { return }
+                guard let self, waiting.fail(reason) else { return }
                 Task { await self.cancelSignIn(begun.sessionID) }
-                StandardError.write("\(reason); the sign-in was cancelled\n")
             }
-            return try await completeInteractive(
-                CompleteInteractive(sessionID: begun.sessionID), limit: .seconds(begun.expiresIn + 60))
+            do throws(TokenError) {
+                return try await completeInteractive(
+                    CompleteInteractive(sessionID: begun.sessionID), limit: .seconds(begun.expiresIn + 60))
+            } catch {
+                // The user has not cancelled anything, and apps show nothing if the user has.
+                guard let reason = waiting.failure, !Task.isCancelled else { throw error }
+                throw TokenError(.authorizationFailed, reason, reason: .request)
+            }
         } catch {
             await cancelSignIn(begun.sessionID)
             throw error
@@ -75,13 +80,31 @@ extension AgentClient {
     }
 }
 
-/// Whether a sign-in in a browser is still waited for.
+/// The wait for a sign-in in a browser, which the end of the browser may make vain.
 private final class BrowserWait: Sendable {
-    private let hasEnded = Atomic(false)
+    private enum State {
+        case waiting
+        case failed(String)
+        case ended
+    }
 
-    var isOver: Bool { hasEnded.load(ordering: .acquiring) }
+    private let state = Mutex(State.waiting)
 
-    func end() { hasEnded.store(true, ordering: .releasing) }
+    /// Why the browser has failed; nil if it has not.
+    var failure: String? {
+        state.withLock { if case .failed(let reason) = $0 { reason } else { nil } }
+    }
+
+    /// Notes that the browser has failed, and returns whether the sign-in is still waited for.
+    func fail(_ reason: String) -> Bool {
+        state.withLock { state in
+            guard case .waiting = state else { return false }
+            state = .failed(reason)
+            return true
+        }
+    }
+
+    func end() { state.withLock { $0 = .ended } }
 }
 
 /// How the user is shown the sign-in page or the device code.

@@ -335,8 +335,6 @@ package struct StoreReport: Sendable, Equatable {
     package var isNew = false
     /// The names of the quarantined files, those of earlier runs included.
     package var quarantined: [String] = []
-    /// Whether the last write was refused since the database has reached its limit.
-    package var isFull = false
     /// The size of the database after the last commit, in bytes.
     package var size = 0
     /// The count of the TPM that belongs to the store; nil if none counts.

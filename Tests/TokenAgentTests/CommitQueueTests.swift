@@ -131,7 +131,6 @@ internal import TokenStore
     @Test func writesAChangeBesideEarlierOnesForWhichThereIsNoRoom() async throws {
         parts.store.hold()
         let first = await parts.signIn("alice", "1")
-        parts.store.updateReport { $0.isFull = true }
         await parts.store.commits.next().fail()
         #expect(try await first.error()?.code == .storeUnavailable)
         let second = await parts.signIn("bob", "2")
@@ -144,11 +143,40 @@ internal import TokenStore
         try await second.value()
         #expect(await parts.hasUnsavedChanges)
         // There is room again.
-        parts.store.updateReport { $0.isFull = false }
         parts.store.hold(false)
         try await parts.timers.advance(by: 5)
         try await parts.settle()
         #expect(parts.store.refreshTokens.sorted() == ["rt-1", "rt-2"])
+        #expect(await !parts.hasUnsavedChanges)
+    }
+
+    /// A change of alice's could not be written; bob's commit writes it again and fails as well, while a newer one of alice's succeeds.
+    @Test(arguments: [false, true])
+    func writesNoEarlierChangeOverANewerOneThatWasWrittenMeanwhile(isRemoval: Bool) async throws {
+        parts.store.hold()
+        let first = await parts.signIn("alice", "1")
+        await parts.store.commits.next().fail()
+        #expect(try await first.error()?.code == .storeUnavailable)
+        let bob = await parts.start { parts async throws(TokenError) in
+            try await parts.core.commits.write([.put(.sample("note"))])
+        }
+        let together = await parts.store.commits.next()
+        #expect(together.changes.compactMap(\.refreshToken) == ["rt-1"])
+        let newer = isRemoval ? nil : await parts.signIn("alice", "2")
+        let removal = isRemoval ? await parts.signOut("alice") : nil
+        let commit = await parts.store.commits.next()
+        together.fail()
+        let alone = await parts.store.commits.next()
+        commit.succeed()
+        try await parts.settle()
+        parts.store.hold(false)
+        alone.succeed()
+        try await bob.value()
+        try await newer?.value()
+        try await removal?.value()
+        try await parts.timers.advance(by: 5)
+        try await parts.settle()
+        #expect(parts.store.refreshTokens == (isRemoval ? [] : ["rt-2"]))
         #expect(await !parts.hasUnsavedChanges)
     }
 

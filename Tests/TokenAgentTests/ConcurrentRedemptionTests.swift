@@ -66,6 +66,43 @@ internal import TokenModel
         #expect(try await parts.refreshTokens() == ["rt-2"])
     }
 
+    /// A lock waits for the response to what has been sent, not for what waits behind it.
+    @Test func sendsNoWaitingGrantAfterALock() async throws {
+        try await parts.loadStore().value()
+        var grants: [Pending<TokenResult>] = []
+        for _ in 0..<3 {
+            grants.append(
+                await parts.start { parts async throws(TokenError) in
+                    try await parts.redeemer.redeem(
+                        RedeemGrant(parameters: .sample(), kind: .refreshToken, grant: Secret("rt-1")))
+                })
+        }
+        let sent = await parts.provider.redemptions.next()
+        try await parts.settle()
+        let lock = await parts.lock()
+        try await parts.settle()
+        sent.fail(.invalidGrant)
+        try await lock.value()
+        #expect(try await grants[0].error()?.code == .interactionRequired)
+        for waiting in grants.dropFirst() { #expect(try await waiting.error()?.message.contains("locked") == true) }
+        #expect(parts.provider.redemptions.count == 0)
+    }
+
+    /// The token endpoint refuses a refresh token with another redirect URI than the app's.
+    @Test func sharesNoRedemptionBetweenRedirectURIs() async throws {
+        try await parts.signIn("alice", "1").value()
+        var other = AcquireTokenSilent.sample("alice")
+        other.parameters.redirectURI = "http://localhost/other"
+        let wrong = await parts.acquire(other)
+        let sent = await parts.provider.redemptions.next()
+        let right = await parts.acquire(.sample("alice"), of: 2)
+        try await parts.settle()
+        sent.fail(.refusal("invalid_request", .interactionRequired))
+        #expect(try await wrong.error()?.code == .interactionRequired)
+        await parts.provider.redemptions.next().answer(.sample("alice", "2"))
+        #expect(try await right.value().accessToken == Secret("at-2"))
+    }
+
     @Test func redeemsDuringAnImportButCommitsAfterIt() async throws {
         let (request, redemption) = try await parts.beginRedemption()
         let gate = Mailbox<Void>()

@@ -57,6 +57,19 @@ internal import TokenStore
         #expect(unsaved.changes == [.put(.sample("a", 1))])
     }
 
+    @Test func returnsWhatCouldNotBeWrittenAgainBeforeNewerChanges() {
+        var unsaved = UnsavedChanges()
+        unsaved.append([.put(.sample("a", 1)), .put(.sample("b", 1)), .put(.sample("c", 1))])
+        let (attempt, _) = unsaved.beginWriting()
+        #expect(unsaved.isEmpty && unsaved.areBeingWritten)
+        // Another commit fails meanwhile, and a third one succeeds.
+        unsaved.append([.put(.sample("a", 2))])
+        unsaved.supersede([.delete(.sample("b"))])
+        unsaved.failWriting(attempt)
+        #expect(unsaved.changes == [.put(.sample("c", 1)), .put(.sample("a", 2))])
+        #expect(!unsaved.areBeingWritten)
+    }
+
     /// Memory gets every change, the disk those of successful commits.
     @Test func makesTheDiskEqualToMemoryWhicheverCommitsFail() {
         var seed = TestSeed()
@@ -65,11 +78,14 @@ internal import TokenStore
             for _ in 0..<Int.random(in: 1...12, using: &seed) {
                 let changes = (0..<Int.random(in: 0...4, using: &seed)).map { _ in StoreChange.random(&seed) }
                 memory.apply(changes)
-                let together = unsaved.removeAll() + changes
+                let (attempt, earlier) = unsaved.beginWriting()
+                let together = earlier + changes
                 if Bool.random(using: &seed) {
-                    unsaved.append(together)
+                    unsaved.failWriting(attempt)
+                    unsaved.append(changes)
                 } else {
                     disk.apply(together)
+                    unsaved.endWriting(attempt)
                     unsaved.supersede(together)
                     #expect(disk == memory, "\(seed)")
                     #expect(unsaved.isEmpty, "\(seed)")
@@ -85,7 +101,7 @@ extension UnsavedChanges {
     /// The changes that remain to be written.
     fileprivate var changes: [StoreChange] {
         var copy = self
-        return copy.removeAll()
+        return copy.beginWriting().steps
     }
 }
 

@@ -23,7 +23,6 @@ internal import TokenModel
         #expect(refusal?.code == .storeUnavailable)
         #expect(refusal?.message.contains("sign out of accounts that are not needed") == true)
         #expect(store.report.size > Self.limit - 200_000 && store.report.size <= Self.limit)
-        #expect(store.report.isFull)
         let size = store.report.size
         // Records are renewed, and removed; there is room again afterwards.
         try await store.commit([.put(.sample(1, size: 10_000, fill: 0x42))])
@@ -31,7 +30,6 @@ internal import TokenModel
         try await store.commit((10..<60).map { .delete(.sample($0)) })
         #expect(store.report.size < size)
         try await store.commit([.put(.sample(5000, size: 10_000))])
-        #expect(!store.report.isFull)
         await store.close()
 
         let again = try open(folder)

@@ -70,8 +70,8 @@ extension MSALError {
     /// - Parameter kind: the kind of the authority that was asked, which the URL in a partial result does not always
     ///   tell.
     static func error(for error: TokenError, kind: Authority.Kind? = nil) -> NSError {
-        // Entra's "the password has to be reset" (50142) has a code of its own, except in an error that requires interaction.
-        if error.details.stsErrorCodes.contains(50142), error.code != .interactionRequired {
+        // Entra's "the password has to be reset" (50142) has a code of its own, if the token endpoint gives it for an invalid request.
+        if error.code == .invalidRequest, error.details.httpStatus != nil, error.details.stsErrorCodes.contains(50142) {
             return self.error(.own(.serverInvalidRequestResetPasswordRequired), for: error, kind)
         }
         return self.error(error.code.msalMapping, for: error, kind)

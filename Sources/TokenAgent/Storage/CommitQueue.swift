@@ -35,8 +35,6 @@ final class CommitQueue {
     private let log: StoreLog
     private lazy var locks = KeyedLock<LockKey>()
     private var unsaved = UnsavedChanges()
-    /// The number of commits in progress that write earlier failed changes again, which are not in `unsaved` meanwhile.
-    private var rewrites = 0
     private var retry: Timers.Timer?
     /// The error of changes that begin while the store is being locked or is locked; nil if it is open.
     private(set) var refusal: TokenError?
@@ -125,7 +123,9 @@ final class CommitQueue {
     func isChanging(_ group: SharingGroup) -> Bool { locks.isHeld(.group(group)) || locks.isHeldExclusively(.store) }
 
     /// Whether a removal of a sharing group could not be written yet.
-    func hasUnsavedRemovals(in group: SharingGroup) -> Bool { rewrites > 0 || unsaved.hasRemovals(in: group) }
+    func hasUnsavedRemovals(in group: SharingGroup) -> Bool {
+        unsaved.areBeingWritten || unsaved.hasRemovals(in: group)
+    }
 
     /// Writes changes of the store that do not change the cache in memory: redemption notes and learnt clouds.
     ///
@@ -241,20 +241,21 @@ final class CommitQueue {
     /// Writes earlier failed changes and then `steps`, in one commit of the store.
     private func flush(with steps: [StoreChange], isRetried: Bool = true) async throws(TokenError) {
         if isClosed, let refusal { throw refusal }
-        // Earlier failed changes are written first, to keep the order of changes to one record. They are removed from the
-        // list, so that a concurrent commit does not write them again.
-        let earlier = unsaved.removeAll()
-        if !earlier.isEmpty { rewrites += 1 }
-        defer {
-            if !earlier.isEmpty { rewrites -= 1 }
-            reportDamage()
-        }
+        // Earlier failed changes are written first, to keep the order of changes to one record.
+        let (attempt, earlier) = unsaved.beginWriting()
+        defer { reportDamage() }
         do throws(TokenError) {
             try await store.commit(earlier + steps, gatheringFor: gatheringTime)
+            unsaved.endWriting(attempt)
             unsaved.supersede(earlier + steps)
         } catch {
-            if store.report.isFull, await write(steps, besides: earlier) { return }
-            unsaved.append(isRetried ? earlier + steps : earlier)
+            if await write(steps, besides: earlier) {
+                unsaved.supersede(steps)
+                unsaved.failWriting(attempt)
+                return retryLater()
+            }
+            unsaved.failWriting(attempt)
+            if isRetried { unsaved.append(steps) }
             log.reportFailure(error)
             if memory.events.storeState == .open { memory.events.storeChanged(to: .unwritable) }
             retryLater()
@@ -263,17 +264,14 @@ final class CommitQueue {
         if memory.events.storeState == .unwritable, unsaved.isEmpty { memory.events.storeChanged(to: .open) }
     }
 
-    /// Writes changes without earlier ones, for which the store has no room: what one app adds must not keep out what others renew.
+    /// Writes changes without earlier ones, for which the store may have no room: what one app adds must not keep out what others renew.
+    /// The store's report does not tell why the commit failed, since it may be of a later commit.
     ///
     /// - Returns: whether that has been done; the earlier ones are written again later.
     private func write(_ steps: [StoreChange], besides earlier: [StoreChange]) async -> Bool {
         // A group that is deleted later would lose what has been written meanwhile.
-        let isPossible = !steps.isEmpty && !earlier.isEmpty && !earlier.contains(where: \.isOfGroup)
-        guard isPossible, (try? await store.commit(steps, gatheringFor: .zero)) != nil else { return false }
-        unsaved.append(earlier)
-        unsaved.supersede(steps)
-        retryLater()
-        return true
+        guard !steps.isEmpty, !earlier.isEmpty, !earlier.contains(where: \.isOfGroup) else { return false }
+        return (try? await store.commit(steps, gatheringFor: .zero)) != nil
     }
 
     /// How long a commit waits for those of other redemptions: a disk that flushes faster than their responses arrive would otherwise

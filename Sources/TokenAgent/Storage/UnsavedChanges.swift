@@ -6,8 +6,15 @@ internal import TokenStore
 /// A later change of a record supersedes the earlier one: once it is written, the earlier one must not be written after it.
 struct UnsavedChanges: Sendable {
     private var steps: [StoreChange] = []
+    /// The changes that commits in progress write again, by the number of the attempt.
+    private var attempts: [Int: [StoreChange]] = [:]
+    private var lastAttempt = 0
 
+    /// Whether there are no changes but those that are being written again.
     var isEmpty: Bool { steps.isEmpty }
+
+    /// Whether a commit in progress writes changes again.
+    var areBeingWritten: Bool { !attempts.isEmpty }
 
     /// Whether records of a sharing group are to be deleted, apart from redemption notes, which saved tokens delete.
     func hasRemovals(in group: SharingGroup) -> Bool {
@@ -20,10 +27,30 @@ struct UnsavedChanges: Sendable {
         }
     }
 
-    /// Removes and returns all changes. Those that cannot be written again are to be appended again.
-    mutating func removeAll() -> [StoreChange] {
+    /// Begins to write all changes again, which no other commit does meanwhile. A newer change of a record that is written meanwhile
+    /// supersedes the change here as well.
+    ///
+    /// - Returns: the changes, and the number with which to end the attempt; nil if there are none.
+    mutating func beginWriting() -> (attempt: Int?, steps: [StoreChange]) {
+        guard !steps.isEmpty else { return (nil, []) }
+        lastAttempt += 1
+        attempts[lastAttempt] = steps
         defer { steps = [] }
-        return steps
+        return (lastAttempt, steps)
+    }
+
+    /// Ends an attempt whose changes have been written.
+    mutating func endWriting(_ attempt: Int?) {
+        if let attempt { attempts[attempt] = nil }
+    }
+
+    /// Ends an attempt that has failed: its changes are to be written again, before newer ones, except for those of records of which there
+    /// is a newer change.
+    mutating func failWriting(_ attempt: Int?) {
+        guard let attempt, let earlier = attempts.removeValue(forKey: attempt) else { return }
+        let newer = steps
+        steps = earlier
+        append(newer)
     }
 
     /// Adds changes that could not be written; they supersede earlier changes of the same records.
@@ -34,7 +61,7 @@ struct UnsavedChanges: Sendable {
 
     /// Removes the changes of records for which newer changes have been written.
     mutating func supersede(_ changes: [StoreChange]) {
-        guard !steps.isEmpty else { return }
+        guard !steps.isEmpty || !attempts.isEmpty else { return }
         let groups = Set(
             changes.compactMap { change in if case .deleteGroup(let name) = change { ExactText(name) } else { nil } })
         supersede(keys: changes.compactMap(\.key), groups: groups)
@@ -43,13 +70,15 @@ struct UnsavedChanges: Sendable {
     /// Removes the changes of records that have been written.
     mutating func supersede(keys: [RecordKey], groups: Set<ExactText> = []) {
         let keys = Set(keys)
-        steps.removeAll { step in
+        let isSuperseded: (StoreChange) -> Bool = { step in
             switch step {
             case .put(let record): keys.contains(record.key) || groups.contains(ExactText(record.key.group))
             case .delete(let key): keys.contains(key) || groups.contains(ExactText(key.group))
             case .deleteGroup(let name): groups.contains(ExactText(name))
             }
         }
+        steps.removeAll(where: isSuperseded)
+        for attempt in attempts.keys { attempts[attempt]?.removeAll(where: isSuperseded) }
     }
 }
 

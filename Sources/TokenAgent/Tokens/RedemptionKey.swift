@@ -14,6 +14,10 @@ struct RedemptionKey: Hashable {
     }
 
     let target: Target
+    /// The refresh tokens that are tried if the first is refused, of which a confined request has fewer.
+    private let others: [String]
+    /// A wrong one has the token endpoint refuse the refresh token.
+    private let redirectURI: ExactText?
     private let group: SharingGroup
     private let version: OAuthVersion
     private let claims: ExactText?
@@ -25,6 +29,8 @@ struct RedemptionKey: Hashable {
         target = Target(
             refreshToken: Fingerprint.of(first.secret), clientID: parameters.clientID, authority: plan.authority,
             scopes: parameters.scopes)
+        others = plan.candidates.dropFirst().map { Fingerprint.of($0.secret) }
+        redirectURI = parameters.redirectURI.map(ExactText.init)
         group = parameters.sharingGroup
         version = parameters.version
         claims = parameters.claims.map(ExactText.init)

@@ -75,9 +75,12 @@ final class RefreshTokenRedeemer {
     func redeem(_ request: RedeemGrant) async throws(TokenError) -> TokenResult {
         // The cache may contain the same refresh token.
         try await tokensInUse.exclusive(request.grant) { () async throws(TokenError) in
+            // Each of those that have waited would be sent, and a lock waits for what has been sent.
+            if let refusal = commits.refusal { throw refusal }
             let parameters = request.parameters
             let authority = try await authorities.resolve(
                 parameters.authority, parameters, username: request.account.username)
+            if let refusal = commits.refusal { throw refusal }
             let response = try await service.redeem(
                 authorities.tokenRequest(request.tokenGrant, at: authority, parameters), nil)
             return try await saver.save(response, from: .signIn, parameters, at: parameters.authority)
@@ -255,9 +258,9 @@ final class RefreshTokenRedeemer {
         }
     }
 
-    /// Deletes the note of a refresh token that was not sent.
+    /// Deletes the note of a refresh token that was not sent, unless an earlier redemption was interrupted, to which there may be no answer.
     private func deleteNote(of token: RefreshTokenRecord, in group: SharingGroup) async {
-        guard let key = notes.settled(by: token, in: group) else { return }
+        guard !notes.wasInterrupted(token, in: group), let key = notes.settled(by: token, in: group) else { return }
         try? await commits.write(notes.deletions(of: [key]))
     }
 

@@ -86,11 +86,10 @@ final class StoreEngine {
             try database.apply(plan, try plan.after.sealed(derived), upTo: options.sizeLimit)
             ledger.apply(plan)
             report.writeError = nil
-            (report.size, report.isFull) = (database.size, false)
+            report.size = database.size
         } catch {
             // The numbers may have reached the disk: they are not given out again.
             ledger.markUsed(upTo: plan.after.counter)
-            report.isFull = error == database.full(at: options.sizeLimit)
             guard error.code == .cacheBadFormat else {
                 report.writeError = error
                 throw error

@@ -96,9 +96,14 @@ internal import TokenModel
         #expect(underlying == (isUnderlying ? failure : nil))
     }
 
-    @Test(arguments: [(TokenError.Code.invalidGrant, -50142), (.serverOAuth, -50142), (.interactionRequired, -50002)])
-    func reportsAPasswordResetWithItsOwnCodeUnlessASignInHelps(code: TokenError.Code, expected: Int) {
+    @Test(arguments: [
+        (TokenError.Code.invalidRequest, Int32?(400), -50142), (.invalidRequest, nil, -50000),
+        (.invalidGrant, 400, -50000),
+        (.serverOAuth, 400, -50000), (.interactionRequired, 400, -50002),
+    ])
+    func reportsAPasswordResetWithItsOwnCodeForAnInvalidRequest(code: TokenError.Code, status: Int32?, expected: Int) {
         var details = TokenError.Details()
+        details.httpStatus = status
         details.stsErrorCodes = [50142]
         #expect(MSALError.error(for: TokenError(code, "why", details: details)).code == expected)
     }

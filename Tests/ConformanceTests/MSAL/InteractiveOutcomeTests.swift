@@ -133,6 +133,21 @@ internal import Testing
         }
     }
 
+    // Mirrors: MSIDErrorCodeForOAuthErrorWithSTSErrorCodes: 50142 counts with invalid_request only
+    @Test(arguments: [("invalid_grant", -42004), ("invalid_scope", -42005)])
+    func reportsAPasswordResetOfAnotherErrorAsThatError(oauthError: String, inner: Int) async throws {
+        try await AgentFixture.with { f in
+            f.emulator.control.inject(
+                Fault {
+                    $0.grant = .authorizationCode
+                    $0.error = oauthError
+                    $0.errorCodes = [50142]
+                })
+            let app = try f.msalApp()
+            #expect(await failure { try await app.signIn(Self.alice) }?.internalCode == inner)
+        }
+    }
+
     // Mirrors: MSIDDefaultInteractiveTokenRequestTests
     //   testInteractiveRequestFlow_whenProtectionPolicyRequired_shouldReturnNilResultWithError
     @Test(arguments: [false, true]) func namesTheUserOfAProtectionPolicy(inTheErrorToo: Bool) async throws {

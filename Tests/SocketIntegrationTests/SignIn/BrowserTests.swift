@@ -29,6 +29,18 @@ internal import TokenModel
         #expect(end.contains(expected), "\(end)")
     }
 
+    /// Apps show nothing if the user has cancelled a sign-in; here the page was never shown.
+    @Test func failsTheSignInWithItsStatus() async throws {
+        try await AgentFixture.with { f in
+            let presenter = SignInPresenter(method: .browser, browserCommands: ["/bin/false"])
+            let error = await #expect(throws: TokenError.self) {
+                try await f.agent.signIn(BeginInteractive(parameters: f.parameters()), presenter: presenter)
+            }
+            #expect(error?.code == .authorizationFailed)
+            #expect(error?.message.contains("“/bin/false” ended with status 1") == true)
+        }
+    }
+
     /// The agent can be another user's, who must not start programs with options or files of his choice.
     @Test(
         arguments: [
