@@ -176,7 +176,8 @@ final class AuditTrail: Sendable {
         case is ListAccounts, is GetCurrentAccount: hasIDToken(outcome) ? .idToken : nil
         case is BeginInteractive, is BeginDeviceCode: .signInBegun
         case is CompleteInteractive, is CompleteDeviceCode, is RedeemGrant: .signIn
-        case is RemoveAccount, is RemoveCredential: .signOut
+        // It changes nothing, and an app could repeat it to push out other lines.
+        case is RemoveAccount, is RemoveCredential: outcome.hasRemovedNothing ? nil : .signOut
         case let part as ImportCache: part.isLast || !isSuccess ? .importCache : nil
         // An export is recorded with its first part, which already has tokens.
         case let part as ExportCache: part.exportID == nil || !isSuccess ? .exportCache : nil

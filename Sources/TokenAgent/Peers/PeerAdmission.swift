@@ -81,13 +81,17 @@ struct PeerAdmission: Sendable {
         }
     }
 
-    /// A descriptor of the peer's process; -1 if the kernel has none.
+    /// A descriptor of the peer's process; -1 if the kernel has none. Fails if the process has ended and the kernel names none that has: its
+    /// number may be another process's by now.
     private static func pidfd(of socket: any SocketOptionProvider) -> EventLoopFuture<Int32> {
         #if os(Linux)
             // SO_PEERPIDFD, which C libraries do not have yet; since Linux 6.5.
             let descriptor: EventLoopFuture<Int32> = socket.unsafeGetSocketOption(
                 level: .socket, name: .init(rawValue: 77))
-            return descriptor.flatMapErrorThrowing { _ in -1 }
+            return descriptor.flatMapErrorThrowing { error in
+                guard (error as? IOError)?.errnoCode == ENOPROTOOPT else { throw error }
+                return -1
+            }
         #else
             return socket.eventLoop.makeSucceededFuture(-1)
         #endif

@@ -42,15 +42,9 @@ struct RequestLog: Sendable {
         case let part as ExportCache: part.exportID == nil
         case is SetKey, is Unlock, is Lock: true
         case is CompleteInteractive, is CompleteDeviceCode, is RedeemGrant: true
-        case is RemoveAccount, is RemoveCredential: !hasRemovedNothing(outcome)
+        case is RemoveAccount, is RemoveCredential: !outcome.hasRemovedNothing
         default: false
         }
-    }
-
-    /// Whether there was nothing to remove.
-    private static func hasRemovedNothing<Reply>(_ outcome: Result<Reply, TokenError>) -> Bool {
-        guard case .success(let reply) = outcome else { return false }
-        return (reply as? RemoveAccount.Reply)?.removed == false || (reply as? RemoveCredential.Reply)?.removed == false
     }
 
     /// Logs a request that was refused before it could be decoded or handled.
@@ -85,5 +79,13 @@ struct RequestLog: Sendable {
         // By scalars: some letters form one `Character` with a blank behind them.
         let scalars = text.unicodeScalars.prefix(80).map { isPlain($0) ? $0 : "?" }
         return String(String.UnicodeScalarView(scalars))
+    }
+}
+
+extension Result where Failure == TokenError {
+    /// Whether it is the reply to a removal that found nothing to remove.
+    var hasRemovedNothing: Bool {
+        guard case .success(let reply) = self else { return false }
+        return (reply as? RemoveAccount.Reply)?.removed == false || (reply as? RemoveCredential.Reply)?.removed == false
     }
 }
