@@ -1,5 +1,4 @@
 internal import AgentSocket
-internal import Synchronization
 public import TokenModel
 
 extension AgentClient {
@@ -11,8 +10,8 @@ extension AgentClient {
     ///
     /// - Throws: `cancelled` (-53007) if the calling task is cancelled, `sessionCanceled` (-51701) if the sign-in was cancelled
     ///   otherwise, `accessDenied` (-51416) if the user declines, `mismatchedAccount` (-51117) if another account than the requested one
-    ///   signs in, `authorizationFailed` (-51440) if no browser could be opened, or the browser has failed, `timedOut` (-53006) if no response arrived in time; the
-    ///   message then names the redirect URI to register. Else as `beginInteractive(_:)`.
+    ///   signs in, `authorizationFailed` (-51440) if no browser could be opened or the browser has failed, `timedOut` (-53006) if no response
+    ///   arrived in time; the message then names the redirect URI to register. Else as `beginInteractive(_:)`.
     public func signIn(
         _ request: BeginInteractive, presenter: SignInPresenter = SignInPresenter()
     ) async throws(TokenError) -> TokenResult {
@@ -37,7 +36,6 @@ extension AgentClient {
             let waiting = BrowserWait()
             defer { waiting.end() }
             try browser.open(begun.launchURL ?? begun.authorizationURL) { [weak self] reason in
-                // A browser may end long after the sign-in, when its failure does not matter any more.
                 guard let self, waiting.fail(reason) else { return }
                 Task { await self.cancelSignIn(begun.sessionID) }
             }
@@ -78,33 +76,6 @@ extension AgentClient {
     package func cancelSignIn(_ sessionID: String) async {
         await Task { _ = try? await call(CancelInteraction(sessionID: sessionID), timeout: .seconds(2)) }.value
     }
-}
-
-/// The wait for a sign-in in a browser, which the end of the browser may make vain.
-private final class BrowserWait: Sendable {
-    private enum State {
-        case waiting
-        case failed(String)
-        case ended
-    }
-
-    private let state = Mutex(State.waiting)
-
-    /// Why the browser has failed; nil if it has not.
-    var failure: String? {
-        state.withLock { if case .failed(let reason) = $0 { reason } else { nil } }
-    }
-
-    /// Notes that the browser has failed, and returns whether the sign-in is still waited for.
-    func fail(_ reason: String) -> Bool {
-        state.withLock { state in
-            guard case .waiting = state else { return false }
-            state = .failed(reason)
-            return true
-        }
-    }
-
-    func end() { state.withLock { $0 = .ended } }
 }
 
 /// How the user is shown the sign-in page or the device code.

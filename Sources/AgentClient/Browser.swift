@@ -1,6 +1,7 @@
 internal import AgentSocket
 internal import CAgentSystem
 internal import PosixFiles
+internal import Synchronization
 package import TokenModel
 
 #if canImport(Glibc)
@@ -54,6 +55,36 @@ package struct Browser {
         guard words.contains(where: { $0.contains("%s") }) else { return words + [url] }
         return words.map { $0.replacing("%s", with: url) }
     }
+}
+
+/// The wait for a sign-in in a browser, which is vain if the browser fails.
+package final class BrowserWait: Sendable {
+    private enum State {
+        case waiting
+        case failed(String)
+        case ended
+    }
+
+    private let state = Mutex(State.waiting)
+
+    package init() {}
+
+    /// Why the browser has failed; nil if it has not, or if the wait had ended before.
+    package var failure: String? {
+        state.withLock { if case .failed(let reason) = $0 { reason } else { nil } }
+    }
+
+    /// Notes that the browser has failed, and returns whether the sign-in was still waited for.
+    package func fail(_ reason: String) -> Bool {
+        state.withLock { state in
+            guard case .waiting = state else { return false }
+            state = .failed(reason)
+            return true
+        }
+    }
+
+    /// Notes that the sign-in is not waited for any more. A browser may end long after it, when its failure does not matter.
+    package func end() { state.withLock { $0 = .ended } }
 }
 
 /// Writes messages for the user to standard error, so that the output of a program that is piped stays free of them.

@@ -52,7 +52,10 @@ struct PeerAdmission: Sendable {
         }.flatMap { peer -> EventLoopFuture<PeerIdentity?> in
             let waiting = wait(peer)
             return Self.pidfd(of: socket)
-                .flatMap { inspector.identify(peer, pidfd: $0, for: waiting.identification, on: channel.eventLoop) }
+                .flatMap { pidfd -> EventLoopFuture<PeerIdentity?> in
+                    guard let pidfd else { return channel.eventLoop.makeSucceededFuture(nil) }
+                    return inspector.identify(peer, pidfd: pidfd, for: waiting.identification, on: channel.eventLoop)
+                }
                 .flatMapThrowing { identity in
                     guard !waiting.identification.isAbandoned else {
                         metrics.count(.refused(.process))
@@ -81,16 +84,15 @@ struct PeerAdmission: Sendable {
         }
     }
 
-    /// A descriptor of the peer's process; -1 if the kernel has none. Fails if the process has ended and the kernel names none that has: its
-    /// number may be another process's by now.
-    private static func pidfd(of socket: any SocketOptionProvider) -> EventLoopFuture<Int32> {
+    /// A descriptor of the peer's process; -1 if the kernel has no such option. Nil if it names no process, as on Linux 6.5 to 6.15 once
+    /// the process has ended, whose number may be another one's by now.
+    private static func pidfd(of socket: any SocketOptionProvider) -> EventLoopFuture<Int32?> {
         #if os(Linux)
             // SO_PEERPIDFD, which C libraries do not have yet; since Linux 6.5.
             let descriptor: EventLoopFuture<Int32> = socket.unsafeGetSocketOption(
                 level: .socket, name: .init(rawValue: 77))
-            return descriptor.flatMapErrorThrowing { error in
-                guard (error as? IOError)?.errnoCode == ENOPROTOOPT else { throw error }
-                return -1
+            return descriptor.map(Optional.some).flatMapErrorThrowing { error in
+                (error as? IOError)?.errnoCode == ENOPROTOOPT ? -1 : nil
             }
         #else
             return socket.eventLoop.makeSucceededFuture(-1)

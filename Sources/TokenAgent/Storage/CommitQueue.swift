@@ -265,7 +265,6 @@ final class CommitQueue {
     }
 
     /// Writes changes without earlier ones, for which the store may have no room: what one app adds must not keep out what others renew.
-    /// The store's report does not tell why the commit failed, since it may be of a later commit.
     ///
     /// - Returns: whether that has been done; the earlier ones are written again later.
     private func write(_ steps: [StoreChange], besides earlier: [StoreChange]) async -> Bool {

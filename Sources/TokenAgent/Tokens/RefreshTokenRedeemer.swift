@@ -75,7 +75,7 @@ final class RefreshTokenRedeemer {
     func redeem(_ request: RedeemGrant) async throws(TokenError) -> TokenResult {
         // The cache may contain the same refresh token.
         try await tokensInUse.exclusive(request.grant) { () async throws(TokenError) in
-            // Each of those that have waited would be sent, and a lock waits for what has been sent.
+            // The store may have been locked during the wait, or while the authority is resolved: nothing is sent any more.
             if let refusal = commits.refusal { throw refusal }
             let parameters = request.parameters
             let authority = try await authorities.resolve(
@@ -258,7 +258,7 @@ final class RefreshTokenRedeemer {
         }
     }
 
-    /// Deletes the note of a refresh token that was not sent, unless an earlier redemption was interrupted, to which there may be no answer.
+    /// Deletes the note of a refresh token that was not sent. That of an earlier redemption that was interrupted stays.
     private func deleteNote(of token: RefreshTokenRecord, in group: SharingGroup) async {
         guard !notes.wasInterrupted(token, in: group), let key = notes.settled(by: token, in: group) else { return }
         try? await commits.write(notes.deletions(of: [key]))

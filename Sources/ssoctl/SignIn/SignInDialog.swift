@@ -59,8 +59,9 @@ struct SignInDialog: Sendable {
             // Other users can read the arguments of the browser, and a terminal may be recorded: the page has the sign-in's `state`,
             // this URL does not.
             let url = begun.launchURL ?? begun.authorizationURL
-            let failure = FirstReason()
-            let browser = try commands.map { commands in try start(commands, url, begun.sessionID, failure) }
+            let waiting = BrowserWait()
+            defer { waiting.end() }
+            let browser = try commands.map { commands in try start(commands, url, begun.sessionID, waiting) }
             show(url, openedBy: browser)
             let countdown = Countdown("Waiting for the sign-in", seconds: begun.expiresIn)
             let outcome = await Self.outcome { () throws(TokenError) in
@@ -68,7 +69,7 @@ struct SignInDialog: Sendable {
                     CompleteInteractive(sessionID: begun.sessionID), limit: .seconds(begun.expiresIn + 60))
             }
             await countdown.stop()
-            if case .failure = outcome, let reason = failure.reason {
+            if case .failure = outcome, let reason = waiting.failure {
                 throw BrowserFailure(error: TokenError(.authorizationFailed, reason, reason: .request))
             }
             return try outcome.get()
@@ -80,12 +81,12 @@ struct SignInDialog: Sendable {
 
     /// Starts a browser, and returns its name.
     private func start(
-        _ commands: [String], _ url: String, _ sessionID: String, _ failure: FirstReason
+        _ commands: [String], _ url: String, _ sessionID: String, _ waiting: BrowserWait
     ) throws(BrowserFailure) -> String {
         do throws(TokenError) {
             return try Browser(commands: commands).open(url) { reason in
                 // The page is not shown, so that the user cannot end the sign-in there.
-                failure.set(reason)
+                guard waiting.fail(reason) else { return }
                 Task { await agent.cancelSignIn(sessionID) }
             }
         } catch {
@@ -151,15 +152,6 @@ private final class CountdownBox: Sendable {
     func set(_ new: Countdown) { countdown.withLock { $0 = new } }
 
     func stop() async { await countdown.withLock(\.self)?.stop() }
-}
-
-/// The first reason of a failure.
-private final class FirstReason: Sendable {
-    private let value = Mutex<String?>(nil)
-
-    var reason: String? { value.withLock(\.self) }
-
-    func set(_ reason: String) { value.withLock { $0 = $0 ?? reason } }
 }
 
 /// Draws QR codes with the program `qrencode`, if it is installed.

@@ -98,8 +98,8 @@ internal import TokenModel
 
     @Test(arguments: [
         (TokenError.Code.invalidRequest, Int32?(400), -50142), (.invalidRequest, nil, -50000),
-        (.invalidGrant, 400, -50000),
-        (.serverOAuth, 400, -50000), (.interactionRequired, 400, -50002),
+        (.invalidGrant, 400, -50000), (.serverOAuth, 400, -50000),
+        (.interactionRequired, 400, -50002),
     ])
     func reportsAPasswordResetWithItsOwnCodeForAnInvalidRequest(code: TokenError.Code, status: Int32?, expected: Int) {
         var details = TokenError.Details()

@@ -44,6 +44,17 @@ internal import TokenWire
         trail.replied(to: request, asked, outcome, from: peer)
     }
 
+    /// Without a limit, an app that may sign out of its own accounts could push out the lines of others with them.
+    @Test func hasNoLineForASignOutThatRemovesNothing() async throws {
+        let request = RemoveAccount(clientID: .sample, account: .sample("alice"))
+        for isRemoved in [false, true, false] {
+            reply(to: request, .success(RemoveAccount.Reply(removed: isRemoved)), from: peer())
+        }
+        #expect(try await lines("sign_out").count == 1)
+        reply(to: request, .failure(TokenError(.storeUnavailable, "the disk is full")), from: peer())
+        #expect(try await lines("sign_out").count == 2)
+    }
+
     /// Records a silent request of an app that the policy refuses.
     private func refuse(_ clientID: String, from peer: ConnectedPeer) throws {
         var parameters = TokenParameters.sample()
