@@ -204,7 +204,8 @@ package struct Configuration: Sendable, Equatable {
         }
         guard let name = TableName(rawValue: text) else {
             let names = TableName.allCases.map { "[\($0.rawValue)]" }.joined(separator: ", ")
-            throw TOMLError(table.line, "[\(text)] is not a table of the configuration; use \(names) or [apps.NAME]")
+            throw TOMLError(
+                table.line, "[\(text)] is not a table of the configuration; use \(names), [apps.NAME] or [[rule]]")
         }
         return name
     }

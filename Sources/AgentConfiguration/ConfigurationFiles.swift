@@ -10,6 +10,8 @@ package struct ConfigurationFiles: Sendable, Equatable {
     package let user: String
     /// Whether it is an error if the user's file does not exist.
     package var isUserFileRequired: Bool
+    /// Whether the command line names the user's file.
+    private let isNamed: Bool
     /// Whether a running agent reads the files: it may read only what existed when it was started, and what replaces that in most
     /// folders.
     package var isReadAgain = false
@@ -18,6 +20,7 @@ package struct ConfigurationFiles: Sendable, Equatable {
     package init(_ environment: AgentEnvironment, named: String? = nil) {
         systemFolder = environment.systemConfigFolder
         user = named ?? environment.configFile
+        isNamed = named != nil
         isUserFileRequired = named != nil || environment.namesConfigFile
     }
 
@@ -52,11 +55,16 @@ package struct ConfigurationFiles: Sendable, Equatable {
                 throw TokenError(
                     .invalidDeveloperParameter,
                     "the configuration \(user) does not exist; “ssoctl init” makes it, and so does “ssoctl app add”"
-                ).suggesting("ssoctl init")
+                ).suggesting(initCommand)
             }
             return system
         }
         return system + [user]
+    }
+
+    /// The command that makes the user's file.
+    private var initCommand: String {
+        isNamed ? "SSO_AGENT_CONFIG=\(user.shellWord) ssoctl init" : "ssoctl init"
     }
 
     /// The user's file of an agent that reads these files, in their order, if it is not the one of here: `--config` named it, or

@@ -69,19 +69,23 @@ package struct ConfiguredApp: Sendable, Equatable {
                 + "write a table for each, with the same client_id")
     }
 
-    /// An absolute URI (RFC 3986 section 4.3), which may have any scheme.
     private static func redirectURI(_ entry: TOMLDocument.Entry) throws(TOMLError) -> String {
         let uri = try value(entry, \.trimmedNonEmpty)
-        let scheme = uri.prefix { $0 != ":" }
-        let isScheme =
-            scheme.first.map { $0.isASCII && $0.isLetter } ?? false
-            && scheme.utf8.allSatisfy { $0.isASCIILetterOrDigit || "+-.".utf8.contains($0) }
-        guard isScheme, uri.utf8.count > scheme.utf8.count + 1, uri.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+        guard isRedirectURI(uri) else {
             throw TOMLError(
                 entry.line,
                 "“\(uri)” is not a redirect URI; write it as in http://localhost, or remove the line")
         }
         return uri
+    }
+
+    /// Whether a text is an absolute URI (RFC 3986 section 4.3), which may have any scheme.
+    package static func isRedirectURI(_ text: String) -> Bool {
+        let scheme = text.prefix { $0 != ":" }
+        let isScheme =
+            scheme.first.map { $0.isASCII && $0.isLetter } ?? false
+            && scheme.utf8.allSatisfy { $0.isASCIILetterOrDigit || "+-.".utf8.contains($0) }
+        return isScheme && text.utf8.count > scheme.utf8.count + 1 && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
     }
 
     private static func name(_ table: TOMLDocument.Table) throws(TOMLError) -> String {

@@ -84,6 +84,9 @@ struct Permissions {
     func validate() throws {
         guard scope.isEmpty || resource == nil else { throw ValidationError("Give either --scope or --resource.") }
         guard scope.isEmpty || !scopes.isEmpty else { throw ValidationError("--scope must not be blank.") }
+        guard resource.map({ $0.trimmedNonEmpty != nil }) ?? true else {
+            throw ValidationError("--resource must not be blank.")
+        }
         try ScopeList.requireValid(scope)
     }
 

@@ -20,6 +20,13 @@ struct AppFilterOptions: ParsableArguments {
 
     func validate() throws { try AppChoice(option: name, clientID: clientID).validate() }
 
+    /// Refuses an argument of a command whose app is an option.
+    func refuse(_ word: String?, of command: String) throws {
+        guard let word else { return }
+        let meant = CommandLineWords("ssoctl", command, "--app", word).text
+        throw ValidationError("“\(word)” is more than “\(command)” takes. Its app is an option: \(meant)")
+    }
+
     /// The options as words of a command line.
     ///
     /// - Parameter other: the name of another app; nil for the app of the options.

@@ -21,8 +21,8 @@ struct SSOCtl: AsyncParsableCommand {
             cannot be reached, 64 usage.
 
             Environment: SSO_AGENT_APP and SSO_AGENT_ACCOUNT replace the defaults of “ssoctl use”, BROWSER names the browser for \
-            sign-in, NO_COLOR disables colours, SSO_AGENT_SOCK names the agent's socket, and SSO_AGENT_OWNER the ID of another \
-            user who has published it.
+            sign-in, NO_COLOR disables colours, SSO_AGENT_SOCK names the agent's socket, SSO_AGENT_OWNER the ID of another user who \
+            has published it, and SSO_AGENT_CONFIG the configuration. With SSO_AGENT_START=0, no command starts the agent.
 
             Examples:
               ssoctl init                          step by step; or without questions:
@@ -59,6 +59,7 @@ struct SSOCtl: AsyncParsableCommand {
         // This process handles passphrases and exported caches. If the system refuses, the agent has reported that.
         _ = agent_forbid_inspection()
         CompletionRun.prepare(arguments)
+        let arguments = withJSONAfterCommand(arguments)
         do {
             if arguments.first == "token", let token = TokenRequest(plain: arguments.dropFirst()) {
                 return try await token.run()
@@ -78,6 +79,12 @@ struct SSOCtl: AsyncParsableCommand {
         } catch {
             end(error, arguments.prefix { $0 != "--" })
         }
+    }
+
+    /// The arguments with `--json`, which every command has, behind the command if it is before it.
+    private static func withJSONAfterCommand(_ arguments: [String]) -> [String] {
+        guard arguments.count > 1, arguments.first == "--json", !arguments.contains("--") else { return arguments }
+        return arguments.dropFirst() + ["--json"]
     }
 
     /// The command of the arguments, parsed without the other commands, all of which the whole parser would look at first: that takes

@@ -212,9 +212,7 @@ extension ForeignCache {
     /// The realm that the entry's library requested; nil if it is the tenant, or cannot be part of an authority. Early versions of MSAL for
     /// Node write no realm for B2C.
     private mutating func requestedRealm(_ item: UnifiedItem, _ tenant: String) -> String? {
-        guard let written = item.text(.realm)?.lowercased(), written != tenant, TenantName(written) != nil else {
-            return nil
-        }
+        guard let written = item.requestableRealm, written != tenant else { return nil }
         return shared(written)
     }
 }

@@ -52,8 +52,7 @@ extension AccountRecord {
     /// every name of its cloud. An entry whose realm cannot be part of an authority counts as one of the tenant.
     func isWritten(under realm: String, _ environment: String) -> Bool {
         let written = exported
-        let writtenRealm = written.text(.realm).flatMap { TenantName($0.lowercased()) == nil ? nil : $0.lowercased() }
-        guard writtenRealm ?? self.realm == realm else { return false }
+        guard written.requestableRealm ?? self.realm == realm else { return false }
         return unknownFields == nil || written.text(.environment)?.lowercased() == environment
     }
 }
@@ -62,6 +61,12 @@ extension UnifiedItem {
     /// The environment in lower case; nil if there is none, or it is no host.
     var environment: String? {
         guard let text = text(.environment)?.lowercased(), URLParts.isEnvironment(text) else { return nil }
+        return text
+    }
+
+    /// The realm in lower case; nil if there is none, or it cannot be part of an authority as it is written.
+    var requestableRealm: String? {
+        guard let text = text(.realm)?.lowercased(), TenantName(text)?.text == text else { return nil }
         return text
     }
 

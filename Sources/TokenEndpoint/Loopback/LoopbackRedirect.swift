@@ -78,10 +78,11 @@ package final class LoopbackRedirect: Sendable {
         } catch let error as TokenError {
             throw error
         } catch {
+            let reason = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
             throw TokenError(
                 .authorizationFailed,
                 "cannot listen on \(target.port.map { "port \($0)" } ?? "a free port") of this machine for the redirect of "
-                    + "the browser (\(error)); \(target.advice)")
+                    + "the browser (\(reason)); \(target.advice)")
         }
     }
 

@@ -49,7 +49,7 @@ package enum ProviderRefusal: Sendable, CaseIterable {
         case .disabledAccount: "the account is disabled or locked; an administrator of the tenant can change that"
         case .policy:
             "a policy of the tenant refuses; its administrator can say which one. A condition on the device cannot be met here"
-        case .declined: "the sign-in was declined on the page"
+        case .declined: "the sign-in was declined"
         case .question: "the identity provider has to ask the user something; sign in again"
         case .endedSignIn: "the identity provider has ended the sign-in, or it has expired; sign in again"
         }
@@ -71,7 +71,7 @@ package enum ProviderRefusal: Sendable, CaseIterable {
         case .unassignedAccount: [50_105]
         case .unknownAccount: [50_020, 50_034, 90_072]
         case .disabledAccount: [50_053, 50_057]
-        case .policy: [53_000, 53_001, 53_002, 53_003, 53_004, 530_003]
+        case .policy: [50_097, 50_129, 53_000, 53_001, 53_002, 53_003, 53_004, 53_005, 530_003, 530_021]
         case .declined: [65_004]
         case .question: [50_058, 50_072, 50_074, 50_076, 50_079, 50_158]
         case .endedSignIn: [50_173, 70_008, 70_043, 700_082, 700_084]
@@ -87,6 +87,7 @@ package enum ProviderRefusal: Sendable, CaseIterable {
         case .resource: ["invalid_resource", "invalid_target"]
         case .consent: ["consent_required"]
         case .declined: [Self.accessDenied, "authorization_declined"]
+        case .policy: ["protection_policy_required"]
         case .question: ["interaction_required", "login_required"]
         default: []
         }

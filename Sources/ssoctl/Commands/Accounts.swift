@@ -20,6 +20,10 @@ struct AccountsCommand: Command {
 
     @OptionGroup(title: "App") var app: AppFilterOptions
 
+    /// The argument of other commands for the app, which leads to the option of this command.
+    @Argument(help: .hidden)
+    var word: String?
+
     @Flag(name: .shortAndLong, help: "Also list the tokens of each account, without their secrets.")
     var verbose = false
 
@@ -38,11 +42,13 @@ struct AccountsCommand: Command {
         private enum CodingKeys: CodingKey { case accounts, credentials }
     }
 
+    func validate() throws { try app.refuse(word, of: "accounts") }
+
     func execute(_ agent: AgentClient) async throws -> Printout {
         let filter = try AppFilter(app) { command(app: $0) }
         let accounts = try await agent.listAccounts(
             ListAccounts(clientID: filter.clientID, sharingGroup: filter.sharingGroup))
-        var printout = Printout(accounts: accounts.map(AccountJSON.init), emptyText: emptyText(filter))
+        var printout = Printout(accounts: accounts.map { AccountJSON($0) }, emptyText: emptyText(filter))
         // Accounts that the user expects may be in a store that could not be opened.
         if accounts.isEmpty, let problem = try? await agent.status().storeProblem {
             printout.emptyText += "\nThe store: \(problem)\nMore about it: ssoctl doctor"
@@ -123,16 +129,19 @@ struct AccountJSON: Encodable {
     var identifier: String?
     var source: String
     private(set) var state: AccountTokens.Summary.State?
-    var tenantProfiles: [Profile]
+    /// Nil in the result of a token request, which does not have them.
+    var tenantProfiles: [Profile]?
     var username: String?
     /// The end of the token that is valid longest, in seconds since 1970; nil also if none is valid.
     private(set) var validUntil: Int64?
 
-    init(_ account: Account) {
+    /// - Parameter hasProfiles: whether the account is of a list, which has its tenants.
+    init(_ account: Account, hasProfiles: Bool = true) {
         identifier = account.homeAccountID?.text
         username = account.username
         environment = account.environment
         source = account.source == .adal ? "adal" : "msal"
+        guard hasProfiles else { return }
         tenantProfiles = account.tenantProfiles.map {
             Profile(
                 environment: $0.environment, identifier: $0.localAccountID, isHomeTenant: $0.isHome, tenantId: $0.realm,
@@ -155,7 +164,7 @@ struct AccountJSON: Encodable {
 
     /// The home tenant; in Microsoft's public cloud without its host.
     func tenant(_ clouds: CloudDirectory) -> String {
-        let home = tenantProfiles.first { $0.isHomeTenant } ?? tenantProfiles.first
+        let home = tenantProfiles?.first { $0.isHomeTenant } ?? tenantProfiles?.first
         let realm = home?.tenantId ?? ""
         let isPublic = clouds.cloud(of: environment).preferredNetwork == Authority.common.environment
         return isPublic ? realm : "\(realm) at \(environment)"

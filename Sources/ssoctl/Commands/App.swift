@@ -112,6 +112,9 @@ struct AppAddCommand: Command {
         guard provider.kind == nil || provider.authority != nil else {
             throw ValidationError("--authority-kind needs --authority.")
         }
+        if let redirectURI, !ConfiguredApp.isRedirectURI(redirectURI) {
+            throw ValidationError("“\(redirectURI)” is not a redirect URI, such as http://localhost.")
+        }
     }
 
     func execute(_ agent: AgentClient) async throws -> AppPrintout {
@@ -345,6 +348,7 @@ struct UseCommand: Command {
     func execute(_ agent: AgentClient) async throws -> Printout {
         let path = ConfigurationFiles.current.user
         guard let name else {
+            guard FileStatus(path) != nil else { return Printout(file: path) }
             try ConfigurationEditor.change(path) { (editor) throws(TokenError) in
                 try editor.setDefaultApp(nil)
                 try editor.setDefaultAccount(nil)
@@ -381,6 +385,7 @@ struct UseCommand: Command {
     func describe(_ done: Printout) -> String? {
         if let app = done.app { return "The default app is \(app)." }
         if let account = done.account { return "The default account is \(account)." }
+        guard FileStatus(done.file) != nil else { return "There were no defaults." }
         return "Removed the defaults from \(done.file)."
     }
 

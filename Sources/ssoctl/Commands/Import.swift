@@ -52,7 +52,7 @@ struct ImportCommand: Command {
             } catch let error as TokenError
                 where [.cacheBadFormat, PrivateFiles.commandLine.errorCode].contains(error.code)
             {
-                throw CommandFailure(error, nextCommand: "ssoctl import --find")
+                throw CommandFailure(error, nextCommand: next(after: error, of: file))
             }
         }
         let found = FoundCaches(of: search.tool.map { [$0] } ?? OtherTool.allCases)
@@ -78,6 +78,13 @@ struct ImportCommand: Command {
             }
         }
         return printout
+    }
+
+    /// The command that helps if a file cannot be imported: without a format if the wrong one may have been given.
+    private func next(after error: TokenError, of file: String) -> String {
+        guard error.code == .cacheBadFormat, format != nil else { return "ssoctl import --find" }
+        let group = group == .standard ? [] : ["--group", group.name]
+        return (CommandLineWords("ssoctl", "import", file) + group + (isDryRun ? ["--dry-run"] : [])).text
     }
 
     /// The codes of failures that concern one file only, and not the agent.

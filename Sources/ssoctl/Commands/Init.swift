@@ -45,7 +45,7 @@ struct InitCommand: Command {
         let changed = try Settings.read()
         let app = try changed.app(named: name) { CommandLineWords("ssoctl", "app", "show", $0) }
         return Printout(
-            app: AppPrintout(app, changed), account: AccountJSON(token.account),
+            app: AppPrintout(app, changed), account: AccountJSON(token.account, hasProfiles: false),
             expiresOn: token.expiresOn)
     }
 

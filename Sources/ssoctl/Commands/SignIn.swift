@@ -38,8 +38,13 @@ struct SignInCommand: Command {
         let dialog = SignInDialog(agent: agent, request: request, method: manner.method, appText: target.appText)
         do {
             let result = try await Interruption.cancelling { try await dialog.run() }
+            if let hint = manner.loginHint, let username = result.account.username,
+                hint.contains("@"), hint.lowercased() != username.lowercased()
+            {
+                Terminal.printError("ssoctl: --login-hint suggested \(hint), and \(username) has signed in")
+            }
             return Printout(
-                account: AccountJSON(result.account), accessToken: result.accessToken.reveal(),
+                account: AccountJSON(result.account, hasProfiles: false), accessToken: result.accessToken.reveal(),
                 expiresOn: result.expiresOn, scopes: result.scopes)
         } catch {
             throw CommandFailure(caught: error).advised(for: target, manner)
@@ -66,6 +71,10 @@ struct SignInOptions: ParsableArguments {
         completion: .list(prompts))
     var prompt: String?
 
+    /// The options of other commands for the account, which lead to the one of this command.
+    @Option(name: [.customLong("account"), .customLong("username")], help: .hidden)
+    var account: String?
+
     @Flag(name: .customLong("device-code"), help: "Print a code to enter on another device.")
     var usesDeviceCode = false
 
@@ -79,6 +88,10 @@ struct SignInOptions: ParsableArguments {
     private static let prompts = ["select_account", "login", "consent", "create", "none"]
 
     func validate() throws {
+        if let account {
+            let hint = CommandLineWords(CommandLineWords.option("--login-hint", account)).text
+            throw ValidationError("A sign-in can only suggest an account, with \(hint).")
+        }
         guard prompt.map({ $0.split(separator: " ").allSatisfy { Self.prompts.contains(String($0)) } }) ?? true else {
             throw ValidationError("--prompt has to be \(Self.prompts.dropLast().joined(separator: ", ")) or none.")
         }

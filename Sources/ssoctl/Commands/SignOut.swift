@@ -46,7 +46,10 @@ struct SignOutCommand: Command {
     }
 
     func validate() throws {
-        guard (name == nil) != (account.values.name == nil) else {
+        guard name == nil || account.values.name == nil else {
+            throw ValidationError("Name the account once: ACCOUNT, --account or --username.")
+        }
+        guard name != nil || account.values.name != nil else {
             throw ValidationError("Name the account, such as: ssoctl sign-out alice. “ssoctl accounts” lists them.")
         }
         guard name.map({ $0.trimmedNonEmpty != nil }) ?? true else {

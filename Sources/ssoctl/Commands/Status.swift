@@ -53,15 +53,20 @@ struct StatusCommand: Command {
         let whole = status.pid.map { pid in
             """
             sso-agent \(status.version) (process \(pid)) answers at \(status.socket)
-            up \(Phrases.duration(status.uptimeSeconds ?? 0)), \(Phrases.count(status.accounts ?? 0, "account")), \
-            protocol \(status.protocolVersion)
+            up \(Phrases.duration(status.uptimeSeconds ?? 0)), \(accounts(status))protocol \(status.protocolVersion)
             """
         }
-        let problem = status.storeProblem.map { ["store: \($0)"] } ?? []
+        let problem = status.storeProblem.map { ["store: \($0)", Problem.line(of: "ssoctl doctor")] } ?? []
         let damage = status.quarantined.map { ["damaged files in quarantine: \($0.joined(separator: ", "))"] } ?? []
         let text = whole ?? "sso-agent \(status.version) answers at the published \(status.socket)"
         let published = status.publishedSockets.map { ["published: \($0.joined(separator: ", "))"] } ?? []
         return ([text] + published + problem + damage).joined(separator: "\n")
+    }
+
+    /// The number of accounts in the line of the agent's state; empty if it may not be known, since the store is not open.
+    private func accounts(_ status: Printout) -> String {
+        let count = status.accounts ?? 0
+        return count == 0 && status.storeProblem != nil ? "" : "\(Phrases.count(count, "account")), "
     }
 
     func style(_ status: Printout) -> StyledText? {

@@ -59,7 +59,7 @@ struct TokenRequest: CommandWork {
         init(_ result: TokenResult) {
             accessToken = result.accessToken.reveal()
             (expiresOn, scopes, tokenType) = (result.expiresOn, result.scopes, result.tokenType)
-            (account, fromCache) = (AccountJSON(result.account), result.isFromCache)
+            (account, fromCache) = (AccountJSON(result.account, hasProfiles: false), result.isFromCache)
         }
     }
 
@@ -104,7 +104,7 @@ struct FreshnessOptions: ParsableArguments {
     var forceRefresh = false
 
     @Option(
-        name: .customLong("min-valid"),
+        name: .customLong("min-valid"), parsing: .unconditional,
         help: ArgumentHelp(
             "The time for which a cached token has to be valid still; a shorter one is renewed. By default 300.",
             valueName: "seconds"))

@@ -22,6 +22,10 @@ struct WatchCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "App") var app: AppFilterOptions
 
+    /// The argument of other commands for the app, which leads to the option of this command.
+    @Argument(help: .hidden)
+    var word: String?
+
     @Flag(
         help: ArgumentHelp(
             "Also show sign-ins that are due, sign-outs and problems of the store as notifications of the desktop, without names of accounts."
@@ -30,6 +34,8 @@ struct WatchCommand: AsyncParsableCommand {
 
     @Flag(help: "Print one JSON object for each event, on a line.")
     var json = false
+
+    func validate() throws { try app.refuse(word, of: "watch") }
 
     func run() async throws {
         do {

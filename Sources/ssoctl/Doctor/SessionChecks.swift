@@ -1,3 +1,4 @@
+internal import AgentConfiguration
 internal import AgentSocket
 internal import CAgentSystem
 internal import PosixFiles
@@ -24,11 +25,8 @@ enum SessionChecks {
         let state = ServiceUnit.state(environment)
         guard state != .notInstalled else {
             let reason = environment.hasServiceManager ? "not installed" : "this session has no service manager"
-            guard environment.startsAgent else {
-                return HealthCheck(
-                    name: name, ok: true,
-                    detail: "\(reason), and SSO_AGENT_START keeps programs from starting the agent",
-                    hint: "start the agent at log-in, or unset SSO_AGENT_START")
+            if let obstacle = obstacleToStart(environment) {
+                return HealthCheck(name: name, ok: true, detail: "\(reason), and \(obstacle.what)", hint: obstacle.hint)
             }
             return HealthCheck(name: name, ok: true, detail: "\(reason); programs start the agent when they need it")
         }
@@ -47,6 +45,20 @@ enum SessionChecks {
         #else
             return HealthCheck(name: name, ok: true, detail: "installed")
         #endif
+    }
+
+    /// What keeps programs from starting the agent where no service manager does; nil if nothing.
+    private static func obstacleToStart(_ environment: AgentEnvironment) -> (what: String, hint: String)? {
+        if !environment.startsAgent {
+            let hint = "start the agent at log-in, or unset SSO_AGENT_START"
+            return ("SSO_AGENT_START keeps programs from starting the agent", hint)
+        }
+        if FileStatus.effectiveUser == 0 { return ("no program starts the agent for root", "sso-agent &") }
+        guard let settings = try? Settings.read(), !settings.configuration.mayBeStartedOnDemand else { return nil }
+        return (
+            "agent.start_on_demand of the configuration keeps programs from starting the agent",
+            "start the agent at log-in, or remove start_on_demand"
+        )
     }
 
     /// The state of the socket's unit and of the service's, as systemd tells it.

@@ -84,9 +84,11 @@ struct Settings {
         }
         if let name = configuration.defaultApp {
             if let app = configuration.app(named: name.value) { return app }
-            throw .usage(
-                "\(name.place): the default app “\(name.value)” does not exist",
-                nextCommand: configuration.apps.isEmpty ? "ssoctl init" : Self.list)
+            throw CommandFailure(
+                TokenError(
+                    .invalidDeveloperParameter, "\(name.place): the default app “\(name.value)” does not exist"),
+                nextCommand: configuration.apps.first.map { CommandLineWords("ssoctl", "use", $0.name).text }
+                    ?? "ssoctl init")
         }
         if configuration.apps.count == 1 { return configuration.apps[0] }
         guard configuration.apps.isEmpty else {

@@ -139,7 +139,7 @@ struct SilentToken {
             return CommandFailure(error, nextCommand: "sleep \(end > now ? end - now : 1) && \(again)")
         }
         return switch error.code {
-        case .declinedScopes, .protectionPolicyRequired:
+        case .declinedScopes:
             CommandFailure(
                 error, nextCommand: target.command("sign-in", (name?.loginHint ?? []) + ["--prompt", "consent"]))
         case .ambiguousAccount: CommandFailure(error, nextCommand: "ssoctl accounts")

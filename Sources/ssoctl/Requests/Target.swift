@@ -111,8 +111,11 @@ struct Target {
             validatesAuthority: false)
     }
 
-    /// The app in a message.
-    var appText: String { appName.map { "“\($0)”" } ?? clientID.text }
+    /// The app in a message, with the sharing group if it is not the usual one.
+    var appText: String {
+        let app = appName.map { "“\($0)”" } ?? clientID.text
+        return sharingGroup == .standard ? app : "\(app) in the group “\(sharingGroup.name)”"
+    }
 
     /// Whether the scopes or the resource are those of the app in the configuration.
     var takesScopesFromApp: Bool { options.permissions.isEmpty }

@@ -199,7 +199,7 @@ internal import Testing
             try f.configure("[defaults]\napp = \"graph\"\n")
             let checked = try await f.run("sso-agent", ["--check-config"])
             #expect(checked.status == 1 && checked.errors.contains("config.toml:2: "), "\(checked.errors)")
-            let refused = try await f.failure(["token"], status: 64)
+            let refused = try await f.failure(["token"], status: 1)
             #expect((refused["message"] as? String)?.contains("config.toml:2: the default app") == true)
             #expect(refused["nextCommand"] as? String == "ssoctl init")
             // The agent, which does not use it, starts.

@@ -34,7 +34,7 @@ internal import Testing
             }
             f.emulator.control.inject(Self.refusal("access_denied", "The user pressed Cancel."))
             let declined = try await f.ssoctl(["sign-in", "--browser"], status: 1).errors
-            #expect(declined.contains("ssoctl: the sign-in was declined on the page\n"), "\(declined)")
+            #expect(declined.contains("ssoctl: the sign-in was declined\n"), "\(declined)")
             withExtendedLifetime(agent) {}
         }
     }

@@ -74,6 +74,72 @@ internal import Testing
         }
     }
 
+    /// What is typed for another command leads to the option of this one.
+    @Test func namesTheOptionThatIsCalledOtherwiseHere() async throws {
+        try await AgentProcessFixture.with { f in
+            for (typed, part) in [
+                (["accounts", "demo"], "ssoctl accounts --app demo"),
+                (["watch", "demo"], "ssoctl watch --app demo"),
+                (["sign-in", "--account", "alice@contoso.com"], "with --login-hint alice@contoso.com."),
+                (["sign-in", "--username", "-alice@contoso.com"], "Missing value for '--username'"),
+                (["sign-out", "bob", "--account", "alice"], "Name the account once"),
+                (["token", "--min-valid", "-5"], "--min-valid is a number of seconds"),
+                (["token", "--resource", " "], "--resource must not be blank"),
+            ] {
+                let error = try await f.failure(typed, status: 64)
+                #expect((error["message"] as? String)?.contains(part) == true, "\(typed): \(error)")
+            }
+        }
+    }
+
+    /// A value that the configuration cannot have is refused before the file is written, and not as an error of a line in it.
+    @Test func refusesAnAppThatTheConfigurationCannotHave() async throws {
+        try await AgentProcessFixture.with { f in
+            for option in [["--redirect-uri", "localhost"], ["--redirect-uri", "http://a b"], ["--resource", ""]] {
+                let error = try await f.failure(
+                    ["app", "add", "graph", "--client-id", Self.clientID] + option, status: 64)
+                #expect((error["message"] as? String)?.contains("config.toml") == false, "\(error)")
+            }
+            let uri = ["--redirect-uri", "msauth.com.contoso://auth"]
+            let added = try await f.ssoctl(["app", "add", "graph", "--client-id", Self.clientID] + uri)
+            #expect(added.output.contains("msauth.com.contoso://auth"), "\(added)")
+        }
+    }
+
+    @Test func jsonMayBeAskedForBeforeTheCommand() async throws {
+        try await AgentProcessFixture.with { f in
+            let listed = try await f.ssoctl(["--json", "app", "list"]).output
+            #expect(listed.contains("\"apps\""), "\(listed)")
+            let failed = try await f.ssoctl(["--json", "token", "--min-valid", "x"], status: 64).output
+            #expect(failed.contains("\"nextCommand\" : \"ssoctl token --help\""), "\(failed)")
+        }
+    }
+
+    /// Scripts get the status of a broken configuration, and a person the command that mends it.
+    @Test func aDefaultAppThatDoesNotExistIsADefectOfTheConfiguration() async throws {
+        try await AgentProcessFixture.with { f in
+            try await f.addApp("graph", clientID: "app-1")
+            let file = URL(filePath: f.folder.file("config.toml"))
+            let text = try String(contentsOf: file, encoding: .utf8)
+            try Data(text.replacing("app = \"graph\"", with: "app = \"gone\"").utf8).write(to: file)
+            let error = try await f.failure(["token"], status: 1)
+            #expect(error["nextCommand"] as? String == "ssoctl use graph", "\(error)")
+        }
+    }
+
+    /// A file with another format than the one that was named is imported without the name.
+    @Test func aWrongFormatIsLeftOut() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let file = f.folder.file("cache.json")
+            try Data("{}".utf8).write(to: URL(filePath: file))
+            let error = try await f.failure(
+                ["import", file, "--format", "adal-archive", "--group", "G", "--dry-run"], status: 1)
+            #expect(error["nextCommand"] as? String == "ssoctl import \(file) --group G --dry-run", "\(error)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     @Test func hasTheOptionsOfTheSignInThatFailed() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()

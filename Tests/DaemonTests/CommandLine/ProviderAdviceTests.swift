@@ -50,6 +50,21 @@ internal import TokenModel
         #expect(failure.error.code == .invalidGrant)
     }
 
+    /// Neither a sign-in nor a consent helps against a policy of the tenant, whatever tells it.
+    @Test(arguments: [50_097, 50_129, 53_005, 530_021] as [Int32]) func aPolicyLeadsToNoSignIn(number: Int32)
+        async throws
+    {
+        #expect(try await Self.advised(Self.typed, Self.refused(number)).nextCommand == nil)
+    }
+
+    @Test func aProtectionPolicyLeadsToNoSignIn() async throws {
+        var error = TokenError(.protectionPolicyRequired, "refused")
+        (error.details.oauthError, error.details.subError) = ("unauthorized_client", "protection_policy_required")
+        let failure = try await Self.advised(Self.typed, error)
+        #expect(failure.nextCommand == nil)
+        #expect(failure.error.message == ProviderRefusal.policy.explanation)
+    }
+
     @Test func namesTheScopesThatDoNotFit() async throws {
         let scope = try await Self.advised(["--client-id", "id-1", "--scope", "A B"], Self.refused(70_011))
         #expect(scope.error.message.hasSuffix("check the scopes: A B"), "\(scope.error.message)")
@@ -120,7 +135,7 @@ internal import TokenModel
         #expect(policy.nextCommand == nil && policy.error.message == ProviderRefusal.policy.explanation)
         error.details.errorDescription = "AADSTS65004: The user declined to consent."
         let declined = try await Self.advised(Self.typed + ["--browser"], error)
-        #expect(declined.error.message == "the sign-in was declined on the page")
+        #expect(declined.error.message == "the sign-in was declined")
         #expect(declined.nextCommand == "ssoctl sign-in --client-id id-1 --scope S --browser")
     }
 }

@@ -214,7 +214,7 @@ internal import Testing
                 "/usr/bin/env", ["curl", "-sS", "\(f.emulator.url)/devicelogin?code=\(code)&decline=1"])
             let ended = try await command.finish()
             #expect(ended.status == 1 && !ended.errors.contains("authorization_declined"), "\(ended.errors)")
-            #expect(ended.errors.contains("ssoctl: the sign-in was declined on the page\n"), "\(ended.errors)")
+            #expect(ended.errors.contains("ssoctl: the sign-in was declined\n"), "\(ended.errors)")
             #expect(ended.errors.hasSuffix("\n  → ssoctl sign-in --device-code\n"), "\(ended.errors)")
             withExtendedLifetime(agent) {}
         }
