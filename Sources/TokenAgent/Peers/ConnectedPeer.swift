@@ -71,8 +71,8 @@ struct ConnectedPeer: Sendable {
         }
     }
 
-    /// The refusal of a request that has waited, for a person or for the store, by rules that have changed meanwhile.
-    func refusalAfterWait(of request: PolicyRequest, by policy: PeerPolicy) -> TokenError? {
+    /// The refusal of a request that a person has confirmed, by rules that have changed meanwhile.
+    func refusalOfConfirmed(_ request: PolicyRequest, by policy: PeerPolicy) -> TokenError? {
         guard case .deny(let reason) = decision(on: request, by: policy) else { return nil }
         return refusal(of: request, reason)
     }

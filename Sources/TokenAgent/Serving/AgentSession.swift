@@ -317,7 +317,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
             wait(for: future, length, watchesEvents: handler.watchesEvents) { .reply($0) }
             if handler.watchesEvents, isEnding || isInputClosed { finishWatching() }
         case .afterConfirmation(let future): wait(for: future, length) { .waited(frame, .confirmed, $0) }
-        case .afterLoad(let future): wait(for: future, length) { .waited(frame, .loaded, $0) }
+        case .afterLoad(let future): wait(for: future, length) { .waited(frame, progress.afterLoad, $0) }
         }
     }
 

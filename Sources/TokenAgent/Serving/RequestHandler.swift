@@ -18,8 +18,8 @@ struct RequestHandler: Sendable {
         case received
         /// A person has allowed the request.
         case confirmed
-        /// The request has waited for the store.
-        case loaded
+        /// The request has waited for the store. A person has allowed it before only if it is confirmed.
+        case loaded(isConfirmed: Bool)
         /// What the request has waited for has failed.
         case failed(TokenError)
 
@@ -28,6 +28,15 @@ struct RequestHandler: Sendable {
 
         /// Whether the request has waited for the store.
         var hasLoaded: Bool { if case .loaded = self { true } else { false } }
+
+        /// The state of the request when it has waited for the store.
+        var afterLoad: Progress {
+            switch self {
+            case .received, .loaded(isConfirmed: false): .loaded(isConfirmed: false)
+            case .confirmed, .loaded(isConfirmed: true): .loaded(isConfirmed: true)
+            case .failed: self
+            }
+        }
     }
 
     /// The number of the request type; see `AgentRequest.number`.
@@ -101,14 +110,15 @@ private struct Exchange<Request: WireRequest>: Sendable {
     /// it may be answered.
     func replyBeforeAnswer(after progress: RequestHandler.Progress, _ owner: isolated CacheOwner) -> EncodedReply? {
         switch progress {
-        case .received:
+        // The rules may have changed while the request waited for the store, and require a confirmation.
+        case .received, .loaded(isConfirmed: false):
             switch peer.admission(of: asked, by: owner.policy, on: owner.loop) {
             case .allowed: nil
             case .refused(let error): .now(encode(.failure(error)))
             case .confirming(let future): .afterConfirmation(future)
             }
-        case .confirmed, .loaded:
-            peer.refusalAfterWait(of: asked, by: owner.policy).map { .now(encode(.failure($0))) }
+        case .confirmed, .loaded(isConfirmed: true):
+            peer.refusalOfConfirmed(asked, by: owner.policy).map { .now(encode(.failure($0))) }
         case .failed(let error): .now(encode(.failure(error)))
         }
     }
