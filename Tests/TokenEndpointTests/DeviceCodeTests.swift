@@ -19,25 +19,68 @@ internal import TokenModel
             ("https://id.example/t", "https://microsoft%2Ecom/devicelogin", false),
             ("https://id.example/t", "https://microsoft.com\\\\.id.example/devicelogin", false),
             ("https://id.example/t", "https://notmicrosoft.com/devicelogin", true),
-            ("https://login.microsoftonline.com/common", "https://microsoft.com/devicelogin", true),
         ])
     func showsNoPageOfMicrosoftsForACodeOfAnotherProvider(authority: String, page: String, isShown: Bool) throws {
+        #expect(try isShown == Self.shows(page, of: Authority(authority, kind: .openID)))
+    }
+
+    /// Whether a provider may name a page for its codes.
+    private static func shows(_ page: String, of authority: Authority) -> Bool {
         let body = "{\"device_code\":\"d\",\"user_code\":\"u\",\"verification_uri\":\"\(page)\"}"
         let response = HTTPResponse(endpoint: "x", status: 200, body: Secret(body))
-        let kind: Authority.Kind = authority.contains("microsoft") ? .entra : .openID
-        let grant = try? DeviceCodeGrant(response, of: Authority(authority, kind: kind))
-        #expect((grant != nil) == isShown)
+        return (try? DeviceCodeGrant(response, of: authority)) != nil
+    }
+
+    /// The pages that Microsoft's clouds have named, and those of providers whose endpoints are at one host.
+    @Test(
+        arguments: [
+            ("https://login.microsoftonline.com/common", "https://microsoft.com/devicelogin"),
+            ("https://login.microsoftonline.com/common", "https://login.microsoft.com/device"),
+            ("https://login.microsoftonline.com/common", "https://aka.ms/devicelogin"),
+            ("https://login.microsoftonline.com/consumers", "https://www.microsoft.com/link"),
+            ("https://login.microsoftonline.com/consumers", "https://login.live.com/oauth20_remoteconnect.srf"),
+            ("https://login.microsoftonline.us/common", "https://microsoft.com/deviceloginus"),
+            ("https://login.microsoftonline.us/common", "https://login.microsoftonline.us/device"),
+            ("https://login.partner.microsoftonline.cn/common", "https://microsoft.com/deviceloginchina"),
+            ("https://login.partner.microsoftonline.cn/common", "https://login.microsoftonline.cn/device"),
+            ("https://login.chinacloudapi.cn/common", "https://aka.ms/deviceloginchina"),
+            ("https://login.sovcloud-identity.fr/common", "https://login.sovcloud-identity.fr/device"),
+            ("https://contoso.ciamlogin.com", "https://contoso.ciamlogin.com/device"),
+            ("https://fs.contoso.com/adfs", "https://fs.contoso.com/adfs/oauth2/deviceauth"),
+            ("https://fs.contoso.com:8443/adfs", "https://FS.contoso.com/adfs/oauth2/deviceauth"),
+        ])
+    func showsThePagesOfMicrosoftsProviders(authority: String, page: String) throws {
+        #expect(try Self.shows(page, of: Authority(authority)))
+    }
+
+    /// The kind of an authority is what an app says: its provider may be anybody, and could have asked any other one for the code.
+    @Test(
+        arguments: [
+            ("https://fs.contoso.com/adfs", nil, "https://accounts.example/device"),
+            ("https://fs.contoso.com/adfs", nil, "https://fs.contoso.com.accounts.example/device"),
+            ("https://fs.contoso.com/adfs", nil, "https://microsoft.com/devicelogin"),
+            ("https://login.contoso.example/tenant", nil, "https://accounts.example/device"),
+            ("https://login.contoso.example/tenant", .ciam, "https://accounts.example/device"),
+            ("https://login.contoso.example/tenant/policy", .b2c, "https://accounts.example/device"),
+            ("https://login.microsoftonline.com/common", nil, "https://accounts.example/device"),
+        ] as [(String, Authority.Kind?, String)])
+    func showsNoPageOfAnotherProviderForACodeOfOneWithAFixedHost(
+        authority: String, kind: Authority.Kind?, page: String
+    ) throws {
+        #expect(try !Self.shows(page, of: Authority(authority, kind: kind)))
     }
 
     /// The page is the provider's own, but its text could lead to Microsoft's.
     @Test(arguments: ["https://id.example/t", "https://login.microsoftonline.com/common", "http://localhost:1/t"])
     func showsTheInstructionsOfMicrosoftOnly(authority: String) throws {
         let text = "To sign in, open https://microsoft.com/devicelogin and enter the code F7GHK2LMN."
+        let isMicrosofts = authority.contains("microsoft")
+        let page = isMicrosofts ? "https://microsoft.com/devicelogin" : "https://id.example/device"
         let body = """
-            {"device_code":"d","user_code":"ABCD","verification_uri":"https://id.example/device","message":"\(text)"}
+            {"device_code":"d","user_code":"ABCD","verification_uri":"\(page)","message":"\(text)"}
             """
         let response = HTTPResponse(endpoint: "x", status: 200, body: Secret(body))
-        let kind: Authority.Kind = authority.contains("microsoft") ? .entra : .openID
+        let kind: Authority.Kind = isMicrosofts ? .entra : .openID
         let grant = try DeviceCodeGrant(response, of: Authority(authority, kind: kind))
         let own = "To sign in, open https://id.example/device in a browser and enter the code ABCD."
         #expect(grant.message == (authority.contains("id.example") ? own : text))
@@ -45,9 +88,12 @@ internal import TokenModel
 
     @Test(
         arguments: [
-            ("WDJB-MJHT", true), ("F7GHK2LMN", true), ("1234 5678 9", true), ("código1", true),
+            ("WDJB-MJHT", true), ("F7GHK2LMN", true), ("019-450-730", true), ("wdjb-mjht", true),
+            (String(repeating: "A", count: 16), true),
             ("F7GHK2LMN at microsoft.com/devicelogin", false), ("microsoft.com", false), ("\\u202eABCD", false),
-            ("", false), (String(repeating: "A", count: 41), false),
+            // A text in words, and letters that look like others.
+            ("call 0123 456789", false), ("1234 5678", false), ("código1", false), ("АBCD", false), ("١٢٣٤", false),
+            ("", false), (String(repeating: "A", count: 17), false),
         ])
     func showsNoCodeThatIsMoreThanACode(code: String, isShown: Bool) {
         let body = """

@@ -134,7 +134,11 @@ enum ResponseProperties {
             guard [grant.userCode, grant.verificationURL, grant.message].allSatisfy(ValueLimits.isPrintable) else {
                 return "instructions that cannot be shown"
             }
-            return Endpoints.isSafe(grant.verificationURL, for: authority) ? nil : "the page \(grant.verificationURL)"
+            let page = try URLParts(grant.verificationURL)
+            guard Endpoints.isSafe(grant.verificationURL, for: authority),
+                DeviceCodeGrant.isPage(at: page.host, of: authority)
+            else { return "the page \(grant.verificationURL)" }
+            return nil
         } catch {
             return unfit(error)
         }

@@ -46,9 +46,9 @@ package struct DeviceCodeRequest: Sendable {
 package struct DeviceCodeGrant: Sendable {
     /// The code to redeem after the user has entered the user code.
     package var deviceCode: Secret
-    /// The code that the user enters: letters, digits, hyphens and spaces.
+    /// The code that the user enters: up to 16 ASCII letters, digits and hyphens.
     package var userCode: String
-    /// The page on which the user enters the code.
+    /// The page on which the user enters the code, at a host that `isPage(at:of:)` admits.
     package var verificationURL: String
     /// Instructions for the user, without control characters. Those of a provider that is neither Microsoft's nor
     /// on this machine are the agent's.
@@ -80,19 +80,15 @@ package struct DeviceCodeGrant: Sendable {
         guard Endpoints.isSafe(url, for: authority), Endpoints.isURL(url) else {
             throw response.invalid("names a page for the code that does not use https")
         }
-        // A code that the user enters at Microsoft's page is another provider's only if that provider has asked Microsoft for it, and gets the
-        // user's tokens. A provider on this machine belongs to whoever tests an app.
-        let mayNameMicrosofts = authority.isLoopback || CloudDirectory.isMicrosofts(authority.environment)
-        let host = try URLParts(url).host
-        guard mayNameMicrosofts || !CloudDirectory.hasMicrosoftsPages(host: host) else {
-            throw response.invalid("names a page for the code that is Microsoft's")
+        guard Self.isPage(at: try URLParts(url).host, of: authority) else {
+            throw response.invalid("names a page for the code that is another provider's")
         }
         guard Self.isUserCode(userCode) else {
-            throw response.invalid(
-                "holds a user code that is too long, or has more than letters, digits, hyphens and spaces")
+            throw response.invalid("holds a user code that is too long, or has more than letters, digits and hyphens")
         }
-        // A text could name that page, and such a code, as well.
-        let message = mayNameMicrosofts ? object.text("message") : nil
+        // A text could name the page of another provider, and its code, as well.
+        let isTrusted = authority.isLoopback || CloudDirectory.isMicrosofts(authority.environment)
+        let message = isTrusted ? object.text("message") : nil
         self.init(
             deviceCode: Secret(deviceCode), userCode: userCode, verificationURL: url,
             message: UntrustedText.clean(
@@ -102,17 +98,36 @@ package struct DeviceCodeGrant: Sendable {
             interval: min(max(object.seconds("interval") ?? 5, 1), Self.longestInterval))
     }
 
-    /// Whether a text can only be a code (RFC 8628 section 6.1), and no instructions.
+    /// Whether users of a provider may enter their code at a page of a host. A provider that names the page of another one has asked that one
+    /// for the code, and would get the tokens of the user who enters it there (RFC 8628 section 5.4).
+    ///
+    /// Entra's pages are at several hosts of Microsoft's, such as `microsoft.com/devicelogin`; those of AD FS, and of B2C and External ID at a
+    /// domain of the organisation, at the host of the token endpoint. An OpenID provider names its endpoints itself, and its page may be at any
+    /// host but Microsoft's. A provider on this machine belongs to whoever tests an app.
+    static func isPage(at host: String, of authority: Authority) -> Bool {
+        if authority.isLoopback { return true }
+        if CloudDirectory.isMicrosofts(authority.environment) { return CloudDirectory.hasMicrosoftsPages(host: host) }
+        if authority.kind == .openID { return !CloudDirectory.hasMicrosoftsPages(host: host) }
+        return host == URLParts.host(ofEnvironment: authority.environment)
+    }
+
+    /// Whether a text can only be a code, and no instructions. RFC 8628 section 6.1 recommends letters or digits, with a hyphen between
+    /// groups of them.
     private static func isUserCode(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.count <= longestUserCode
-            && text.unicodeScalars.allSatisfy {
-                $0 == "-" || $0 == " " || $0.properties.isAlphabetic || $0.properties.numericType != nil
+        (1...longestUserCode).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
             }
     }
 
     /// Providers' codes live for half an hour at most. A sign-in occupies a place in the agent for as long.
     private static let longestLifetime: Int64 = 3600
     private static let longestInterval: Int64 = 60
-    /// In bytes. The user types it; those of known providers have eight or nine characters.
-    private static let longestUserCode = 40
+    /// In characters. The user types it; the codes of known providers have eleven at most.
+    private static let longestUserCode = 16
 }
