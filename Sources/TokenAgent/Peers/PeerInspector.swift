@@ -94,6 +94,8 @@ final class PeerInspector: Sendable {
             guard let process = try? PosixFiles.FileDescriptor(opened: number),
                 let folder = try? ProcessFolder(process, processID: processID)
             else { return nil }
+            // Without SO_PEERPIDFD the process is the one that has the ID now. One of another user is not the peer.
+            guard pidfd >= 0 || folder.userID == credentials.userID else { return nil }
             peer.startTime = folder.times?.start
             peer.unit = folder.unit
             switch reader.facts(of: processID, process) {

@@ -35,6 +35,9 @@ struct ProcessFolder: ~Copyable {
 
     private init(folder: consuming FileDescriptor) { self.folder = folder }
 
+    /// The effective user ID of the process, also of one that hides its files; nil if the process has ended.
+    var userID: UInt32? { (try? folder.status)?.owner }
+
     /// The fields of `status` that tell about a sandbox.
     var status: ProcessStatus? { text("status", limit: 16 << 10).map(ProcessStatus.init) }
 

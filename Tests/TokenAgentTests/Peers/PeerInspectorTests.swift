@@ -69,6 +69,16 @@ internal import Testing
             #expect(reader.flatpak(of: getpid(), pidfd) == nil)
         }
 
+        /// As for a kernel without SO_PEERPIDFD, on which a process ID may have been reused by another user's process since `connect`.
+        @Test func takesNoProcessOfAnotherUserForThePeer() {
+            let inspector = PeerInspector(executables: [], helper: nil, timers: .system)
+            defer { inspector.stop() }
+            let other = PeerCredentials(processID: getpid(), userID: geteuid() + 1)
+            #expect(inspector.identify(other, pidfd: -1) == nil)
+            // The kernel's descriptor is of the peer, which may have become another user since.
+            #expect(inspector.identify(other, pidfd: agent_open_pidfd(getpid()))?.processID == getpid())
+        }
+
         @Test func countsAnUnknownProcessAsSandboxed() {
             let inspector = PeerInspector(executables: [], helper: nil, timers: .system)
             defer { inspector.stop() }
