@@ -31,6 +31,17 @@ internal import TokenModel
         #expect(try await parts.refreshTokens().isEmpty)
     }
 
+    /// The audit log has no line for what changes nothing.
+    @Test func saysWhetherALockOrAnUnlockHasChangedAnything() async throws {
+        try await parts.open()
+        #expect(try await parts.unlock().value().isUnchanged)
+        #expect(try await !parts.lock().value().isUnchanged)
+        #expect(try await parts.lock().value().isUnchanged)
+        #expect(try await !parts.unlock().value().isUnchanged)
+        #expect(try await parts.unlock().value().isUnchanged)
+        #expect(parts.store.locks == 1 && parts.store.loads == 2)
+    }
+
     @Test func keepsNothingOfASignInThatIsSavedTooLate() async throws {
         try await parts.open()
         try await parts.lock().value()
@@ -123,6 +134,11 @@ internal import TokenModel
 
 extension Parts {
     fileprivate func open() async throws { try await lifecycle.load().outcome() }
+
+    /// Opens the locked store.
+    fileprivate func unlock() -> Pending<KeyStatus> {
+        start { parts async throws(TokenError) in try await parts.lifecycle.unlock(Unlock()) }
+    }
 
     /// Whether a request for the cache is refused.
     fileprivate func isRefused() async throws -> Bool {

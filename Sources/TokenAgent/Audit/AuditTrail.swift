@@ -176,14 +176,14 @@ final class AuditTrail: Sendable {
         case is ListAccounts, is GetCurrentAccount: hasIDToken(outcome) ? .idToken : nil
         case is BeginInteractive, is BeginDeviceCode: .signInBegun
         case is CompleteInteractive, is CompleteDeviceCode, is RedeemGrant: .signIn
-        // It changes nothing, and an app could repeat it to push out other lines.
-        case is RemoveAccount, is RemoveCredential: outcome.hasRemovedNothing ? nil : .signOut
+        // An app could repeat what changes nothing to push out other lines.
+        case is RemoveAccount, is RemoveCredential: outcome.hasChangedNothing ? nil : .signOut
         case let part as ImportCache: part.isLast || !isSuccess ? .importCache : nil
         // An export is recorded with its first part, which already has tokens.
         case let part as ExportCache: part.exportID == nil || !isSuccess ? .exportCache : nil
         case is SetKey: .keyChange
-        case is Unlock: .unlock
-        case is Lock: .lock
+        case is Unlock: outcome.hasChangedNothing ? nil : .unlock
+        case is Lock: outcome.hasChangedNothing ? nil : .lock
         case is PublishSocket: .publish
         case is UnpublishSocket where isSuccess && !closesSocket(outcome): nil
         case is UnpublishSocket: .unpublish

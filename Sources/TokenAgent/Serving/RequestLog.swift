@@ -40,9 +40,9 @@ struct RequestLog: Sendable {
         case is AcquireTokenSilent: false
         case let part as ImportCache: part.isLast
         case let part as ExportCache: part.exportID == nil
-        case is SetKey, is Unlock, is Lock: true
+        case is SetKey: true
         case is CompleteInteractive, is CompleteDeviceCode, is RedeemGrant: true
-        case is RemoveAccount, is RemoveCredential: !outcome.hasRemovedNothing
+        case is Unlock, is Lock, is RemoveAccount, is RemoveCredential: !outcome.hasChangedNothing
         default: false
         }
     }
@@ -83,9 +83,14 @@ struct RequestLog: Sendable {
 }
 
 extension Result where Failure == TokenError {
-    /// Whether it is the reply to a removal that found nothing to remove.
-    var hasRemovedNothing: Bool {
+    /// Whether it is the reply to a removal that found nothing to remove, a lock of a locked store, or an unlock of an open one.
+    var hasChangedNothing: Bool {
         guard case .success(let reply) = self else { return false }
-        return (reply as? RemoveAccount.Reply)?.removed == false || (reply as? RemoveCredential.Reply)?.removed == false
+        return switch reply {
+        case let reply as RemoveAccount.Reply: !reply.removed
+        case let reply as RemoveCredential.Reply: !reply.removed
+        case let status as KeyStatus: status.isUnchanged
+        default: false
+        }
     }
 }

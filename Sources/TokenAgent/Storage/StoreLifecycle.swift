@@ -167,6 +167,13 @@ final class StoreLifecycle {
             source: report.keySource, place: report.keyPlace, isOpen: report.phase == .open, problem: problem)
     }
 
+    /// The same after a request that has changed nothing.
+    private var unchangedStatus: KeyStatus {
+        var status = keyStatus
+        status.isUnchanged = true
+        return status
+    }
+
     /// Forgets the store's key and every token, until `unlock`.
     ///
     /// Responses of token endpoints that are on their way are saved first, since they may have replaced refresh tokens.
@@ -179,11 +186,12 @@ final class StoreLifecycle {
 
     private func lockNow(_ cancel: () async -> Void) async throws(TokenError) -> KeyStatus {
         guard case .loaded = state else {
+            let wasLocked = if case .locked = state { true } else { false }
             await waitForResponses()
             try? await commits.exclusively {}
             becameLocked()
             memory.events.storeChanged(to: .locked)
-            return keyStatus
+            return wasLocked ? unchangedStatus : keyStatus
         }
         (state, isLockedByUser) = (.locked, true)
         commits.beginClosing(.storeWasLocked)
@@ -221,6 +229,7 @@ final class StoreLifecycle {
 
     /// Opens a locked store.
     func unlock(_ request: Unlock) async throws(TokenError) -> KeyStatus {
+        if isLoaded { return unchangedStatus }
         try await load(passphrase: request.passphrase).outcome()
         return keyStatus
     }

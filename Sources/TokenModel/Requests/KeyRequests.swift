@@ -55,6 +55,8 @@ public struct KeyStatus: Sendable, Equatable {
     public var isOpen: Bool
     /// The reason why the store is not open, with what to do; nil if it is open.
     public var problem: String?
+    /// Whether a lock found the store locked, or an unlock found it open. Known in the agent only: it is no part of the message.
+    package var isUnchanged = false
 
     /// Creates the reply.
     public init(source: KeySource?, place: String, isOpen: Bool, problem: String? = nil) {

@@ -55,6 +55,17 @@ internal import TokenWire
         #expect(try await lines("sign_out").count == 2)
     }
 
+    /// So could an app that may unlock the store, however often it is open.
+    @Test func hasNoLineForALockOrAnUnlockThatChangesNothing() async throws {
+        var status = KeyStatus(source: .file, place: "cache.key", isOpen: true)
+        for isUnchanged in [false, true, true] {
+            status.isUnchanged = isUnchanged
+            reply(to: Lock(), .success(status), from: peer())
+            reply(to: Unlock(), .success(status), from: peer())
+        }
+        #expect(try await lines().compactMap { $0["event"] } == ["lock", "unlock"])
+    }
+
     /// Records a silent request of an app that the policy refuses.
     private func refuse(_ clientID: String, from peer: ConnectedPeer) throws {
         var parameters = TokenParameters.sample()

@@ -50,7 +50,7 @@ internal import TokenWire
         for message in logged { #expect(!message.contains("secret") && !message.contains("alice"), "\(message)") }
     }
 
-    /// A request for tokens, a sign-out of nobody and a sign-in that does not exist are no security events.
+    /// A request for tokens, a sign-out of nobody, a sign-in that does not exist, and a lock of a locked store are no security events.
     @Test func leavesOutWhatChangesNothing() {
         reply(to: AcquireTokenSilent.sample("alice"), .success(Self.result))
         reply(to: AcquireTokenSilent.sample("alice"), .failure(TokenError(.networkUnavailable, "no route")))
@@ -58,6 +58,10 @@ internal import TokenWire
         reply(
             to: RemoveAccount(clientID: .sample, account: AccountReference()),
             .success(RemoveAccount.Reply(removed: false)))
+        var status = KeyStatus(source: .file, place: "cache.key", isOpen: true)
+        status.isUnchanged = true
+        reply(to: Unlock(), .success(status))
+        reply(to: Lock(), .success(status))
         reply(to: Unlock(passphrase: Secret("wrong")), .failure(TokenError(.requestDenied, "has its own message")))
         #expect(logged.isEmpty, "\(logged)")
     }
