@@ -5,7 +5,8 @@ internal import TokenStore
 
 /// Orders the changes of the cache, and makes each of them durable and then visible.
 ///
-/// - Two changes of one account do not overlap: the second is computed from the result of the first.
+/// - Two changes of one account do not overlap: the second is computed from the result of the first. A change that moves records from one
+///   account to another is a change of both.
 /// - A removal (`Removals`) overlaps no change of an account of its sharing group: it also removes what was being saved. The store is not
 ///   locked before a removal that is visible has been committed.
 /// - An import overlaps no other commit.
@@ -19,7 +20,7 @@ internal import TokenStore
 ///
 /// Used on the actor of `CacheOwner` only.
 final class CommitQueue {
-    /// What a change locks, in this order, so that two changes never wait for each other.
+    /// What a change locks, in this order, and several accounts in the order of their keys, so that two changes never wait for each other.
     private enum LockKey: Hashable {
         /// Shared by the removals, which are visible before they are committed.
         case removals
@@ -87,21 +88,34 @@ final class CommitQueue {
         }
     }
 
-    /// Computes changes of an account and commits them, while no other change of the account is in progress.
+    /// Computes changes of accounts and commits them, while no other change of one of these accounts is in progress.
     ///
     /// - Parameter change: computes the commit and the value to return; called when it is this change's turn.
     func commit<Value>(
-        changing account: AccountKey, in group: SharingGroup,
+        changing accounts: Set<AccountKey>, in group: SharingGroup,
         _ change: () async throws(TokenError) -> (CacheCommit, Value)
     ) async throws(TokenError) -> Value {
-        try await locks.shared(.group(group)) { () async throws(TokenError) in
-            try await locks.exclusive(.account(group, account)) { () async throws(TokenError) in
+        let keys = accounts.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+        return try await locks.shared(.group(group)) { () async throws(TokenError) in
+            try await locking(keys[...], in: group) { () async throws(TokenError) in
                 try await locks.shared(.store) { () async throws(TokenError) in
                     let (commit, value) = try await change()
                     try await write(commit, in: group)
                     return value
                 }
             }
+        }
+    }
+
+    /// Runs `work` while no other change of one of these accounts is in progress.
+    ///
+    /// - Parameter accounts: the accounts in the order of their keys.
+    private func locking<Value>(
+        _ accounts: ArraySlice<AccountKey>, in group: SharingGroup, _ work: () async throws(TokenError) -> Value
+    ) async throws(TokenError) -> Value {
+        guard let account = accounts.first else { return try await work() }
+        return try await locks.exclusive(.account(group, account)) { () async throws(TokenError) in
+            try await locking(accounts.dropFirst(), in: group, work)
         }
     }
 

@@ -251,7 +251,7 @@ final class RefreshTokenRedeemer {
     private func settle(
         _ token: RefreshTokenRecord, in group: SharingGroup, _ changes: (CredentialCache) -> [CacheChange]
     ) async throws(TokenError) {
-        try await commits.commit(changing: token.account, in: group) { () async throws(TokenError) in
+        try await commits.commit(changing: [token.account], in: group) { () async throws(TokenError) in
             try? await reader.read([token.account], in: group)
             let settled = notes.settled(by: token, in: group)
             return (CommitQueue.CacheCommit(changes: changes(memory.cache), settled: settled), ())

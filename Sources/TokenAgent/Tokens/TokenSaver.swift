@@ -40,18 +40,23 @@ final class TokenSaver {
         let group = parameters.sharingGroup
         let authority = authorities.authority(parameters, at: requested, movedTo: tokens.cloudName)
         let account = memory.cache.account(of: tokens, from: issuance, parameters, at: authority)
-        let result = try await commits.commit(changing: account, in: group) { () async throws(TokenError) in
+        // The accounts whose records move to this one. Other changes of them wait: the move would remove the token that such a change brings.
+        let adopted =
+            issuance.redeemedToken.map { [$0.account] }
+            ?? memory.cache.namesakes(of: account, tokens, at: authority, in: group)
+        let changed = Set([account] + adopted)
+        let result = try await commits.commit(changing: changed, in: group) { () async throws(TokenError) in
             // What is saved depends on what the account has. If that cannot be read, the response is saved nevertheless.
             let others =
-                issuance.redeemedToken.map { memory.cache.accounts(withTokensOf: $0.account, in: group) }
-                ?? memory.cache.namesakes(of: account, tokens, at: authority, in: group)
+                issuance.redeemedToken.map { memory.cache.accounts(withTokensOf: $0.account, in: group) } ?? adopted
             try? await reader.read([account] + others.filter { $0 != account }, in: group)
             // Checked when it is this change's turn: an account that was removed meanwhile must not be saved again.
             if let used = issuance.redeemedToken, !memory.cache.stillHolds(used, in: group) {
                 throw Self.signedOutMeanwhile
             }
             let saved = try memory.cache.changes(
-                saving: tokens, from: issuance, parameters, at: authority, now: now(), leaving: tokensInUse.heldKeys)
+                saving: tokens, from: issuance, parameters, at: authority, now: now(), leaving: tokensInUse.heldKeys,
+                adopting: changed)
             let room = StoreRoom(ofStoreOf: commits.storeSize)
             let changes = try room.admitted(
                 saved.changes, of: account, from: issuance, parameters, in: memory.cache)

@@ -26,10 +26,11 @@ extension CredentialCache {
     /// - Parameters:
     ///   - requested: the authority of the request, by which ADAL finds a v1 token.
     ///   - inUse: refresh tokens that are being redeemed, which are not changed.
+    ///   - adoptable: the accounts whose records may be moved to the response's; nil for any.
     /// - Throws: `serverInvalidResponse` (-51401) if the response has no access token, or names no account.
     package func changes(
         saving tokens: IssuedTokens, from issuance: Issuance, _ parameters: TokenParameters, at requested: Authority,
-        now: Int64, leaving inUse: Set<Secret> = []
+        now: Int64, leaving inUse: Set<Secret> = [], adopting adoptable: Set<AccountKey>? = nil
     ) throws(TokenError) -> SavedTokens {
         let partition = partition(parameters.sharingGroup)
         let saving = try Saving(
@@ -44,13 +45,13 @@ extension CredentialCache {
                 record, replacing: credentials.aliasMatch(of: record, clouds), parameters.sharingGroup)
         }
         changes += supersededTokens(saving, in: partition)
-        changes += adoptedRecords(saving, in: partition, leaving: inUse)
+        changes += adoptedRecords(saving, in: partition, leaving: inUse, from: adoptable)
         return SavedTokens(
             changes: changes,
             result: try saving.result(of: records, cache: self, credentials: credentials))
     }
 
-    /// The account whose records `changes(saving:from:_:at:now:leaving:)` changes. It depends on the response, and not on the
+    /// The account whose records `changes(saving:from:_:at:now:leaving:adopting:)` changes. It depends on the response, and not on the
     /// cache.
     package func account(
         of tokens: IssuedTokens, from issuance: Issuance, _ parameters: TokenParameters, at requested: Authority
@@ -129,7 +130,11 @@ extension CredentialCache {
     /// Moves the records of the username to the identifier, so that apps find them by either.
     ///
     /// Refresh tokens that are being redeemed are not moved: their redemptions save newer ones, which must not be overwritten.
-    func adoptedRecords(_ saving: Saving, in partition: Partition, leaving inUse: Set<Secret>) -> [CacheChange] {
+    ///
+    /// - Parameter adoptable: the accounts whose records may be moved; nil for any.
+    func adoptedRecords(
+        _ saving: Saving, in partition: Partition, leaving inUse: Set<Secret>, from adoptable: Set<AccountKey>?
+    ) -> [CacheChange] {
         guard saving.account.homeAccountID != nil else { return [] }
         let used = saving.issuance.redeemedToken
         let named =
@@ -137,7 +142,8 @@ extension CredentialCache {
             ?? namesakes(of: saving.account, saving.tokens, at: saving.requested, in: saving.parameters.sharingGroup)
             // A redemption in progress changes its account, too.
             .filter { !partition[$0].refreshTokens.values.contains { inUse.contains($0.secret) } }
-        return named.filter { $0.name != nil }.flatMap { adopted($0, used, saving, in: partition, leaving: inUse) }
+        return named.filter { $0.name != nil && (adoptable?.contains($0) ?? true) }
+            .flatMap { adopted($0, used, saving, in: partition, leaving: inUse) }
     }
 
     /// The accounts that are known by a username only, and are the user of a sign-in: an import has named the user by the same object of
