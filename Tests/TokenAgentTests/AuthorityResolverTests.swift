@@ -94,7 +94,7 @@ internal import TokenModel
         #expect(federation.question == "contoso.com")
         federation.answer(())
         try await first.value()
-        try await parts.resolve("https://fs.contoso.com/adfs", username: nil).value()
+        try await parts.resolve("https://fs.contoso.com/adfs", username: "bob@contoso.com").value()
         #expect(parts.provider.federations.count == 0)
     }
 
@@ -108,6 +108,18 @@ internal import TokenModel
         #expect(federation.question == "contoso.com")
         federation.fail(TokenError(.authorityValidation, "another host"))
         #expect(try await second.error()?.code == .authorityValidation)
+    }
+
+    /// The domain may have been named by another app.
+    @Test func takesNoDomainsValidationForARequestWithoutAUser() async throws {
+        let first = try await parts.resolve("https://fs.contoso.com/adfs", username: "x@attacker.example")
+        await parts.provider.federations.next().answer(())
+        try await first.value()
+        for username in [nil, "alice"] {
+            let error = try await parts.resolve("https://fs.contoso.com/adfs", username: username).error()
+            #expect(error?.code == .invalidDeveloperParameter)
+        }
+        #expect(parts.provider.federations.count == 0)
     }
 
     @Test func doesNotValidateAnADFSWithoutAUser() async throws {

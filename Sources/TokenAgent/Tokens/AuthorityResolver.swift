@@ -197,12 +197,11 @@ final class AuthorityResolver {
         answers.end(.ofHost(environment))
     }
 
-    /// Whether an AD FS farm has to be validated for the domain of the user. A validation for another domain does not count.
+    /// Whether an AD FS farm has to be validated for the domain of the user. A validation for another domain does not count, and none does for
+    /// a request that names no domain: whoever owns a domain can have it vouch for any host, and an app of his may have named it.
     private func needsValidation(_ authority: Authority, _ parameters: TokenParameters, _ username: String?) -> Bool {
         guard parameters.validatesAuthority, !authority.isLoopback else { return false }
-        guard let domain = Self.domain(of: username) else {
-            return !validatedFarms.contains { $0.host == authority.environment }
-        }
+        guard let domain = Self.domain(of: username) else { return true }
         return !validatedFarms.contains(ValidatedFarm(host: authority.environment, domain: domain))
     }
 
@@ -213,6 +212,8 @@ final class AuthorityResolver {
     }
 
     /// Checks that an AD FS farm belongs to the domain of the user.
+    ///
+    /// - Throws: `invalidDeveloperParameter` (-51112) if the request names no domain.
     private func validate(
         _ authority: Authority, _ parameters: TokenParameters, _ username: String?
     ) async throws(TokenError) {
