@@ -90,9 +90,11 @@ actor CacheOwner {
         return hit.reply(to: frame)
     }
 
-    func redeemGrant(_ request: RedeemGrant) -> Answer<TokenResult> {
+    func redeemGrant(_ request: RedeemGrant, from session: SessionID) -> Answer<TokenResult> {
         if let refusal = core.authorities.refusal(of: request.parameters) { return .now(.failure(refusal)) }
-        return later { owner async throws(TokenError) in try await owner.redeemer.redeem(request) }
+        return later { owner async throws(TokenError) in
+            try await owner.redeemer.redeem(request, of: session.peer)
+        }
     }
 
     func beginInteractive(_ request: BeginInteractive, from session: SessionID) -> Answer<BeginInteractive.Reply> {

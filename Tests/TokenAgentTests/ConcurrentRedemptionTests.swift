@@ -55,7 +55,7 @@ internal import TokenModel
         let (request, redemption) = try await parts.beginRedemption()
         let grant = await parts.start { parts async throws(TokenError) in
             try await parts.redeemer.redeem(
-                RedeemGrant(parameters: .sample(), kind: .refreshToken, grant: Secret("rt-1")))
+                RedeemGrant(parameters: .sample(), kind: .refreshToken, grant: Secret("rt-1")), of: .process(1))
         }
         try await parts.settle()
         #expect(parts.provider.redemptions.count == 0)
@@ -74,7 +74,7 @@ internal import TokenModel
             grants.append(
                 await parts.start { parts async throws(TokenError) in
                     try await parts.redeemer.redeem(
-                        RedeemGrant(parameters: .sample(), kind: .refreshToken, grant: Secret("rt-1")))
+                        RedeemGrant(parameters: .sample(), kind: .refreshToken, grant: Secret("rt-1")), of: .process(1))
                 })
         }
         let sent = await parts.provider.redemptions.next()
@@ -86,6 +86,45 @@ internal import TokenModel
         #expect(try await grants[0].error()?.code == .interactionRequired)
         for waiting in grants.dropFirst() { #expect(try await waiting.error()?.message.contains("locked") == true) }
         #expect(parts.provider.redemptions.count == 0)
+    }
+
+    /// An app whose providers never answer must not use up the connections of all apps. Grants of the app count, too.
+    @Test func leavesConnectionsToOtherPeersAtProvidersThatAppsName() async throws {
+        let parameters = TokenParameters.sample(authority: try Authority("https://contoso.ciamlogin.com"))
+        let share = RefreshTokenRedeemer.shareOfPeer
+        let users = (0..<share).map { "user\($0)" }
+        for user in users + ["alice"] { try await parts.signIn(user, user, parameters).value() }
+        var requests: [Pending<TokenResult>] = []
+        for user in users { requests.append(await parts.acquire(.sample(user, parameters))) }
+        requests.append(
+            await parts.start { parts async throws(TokenError) in
+                let grant = RedeemGrant(parameters: parameters, kind: .refreshToken, grant: Secret("rt-other"))
+                return try await parts.redeemer.redeem(grant, of: .process(1))
+            })
+        try await parts.settle()
+        #expect(parts.provider.redemptions.count == share)
+        requests.append(await parts.acquire(.sample("alice", parameters), of: 2))
+        try await parts.settle()
+        #expect(parts.provider.redemptions.count == share + 1)
+        // What waits is sent when another redemption has ended.
+        for _ in requests {
+            await parts.provider.redemptions.next().fail(TokenError(.networkUnavailable, "no answer"))
+        }
+        for request in requests { #expect(try await request.error()?.code == .networkUnavailable) }
+        #expect(parts.provider.redemptions.count == 0)
+    }
+
+    @Test func limitsNoRedemptionsAtMicrosoftsClouds() async throws {
+        let users = (0...RefreshTokenRedeemer.shareOfPeer).map { "user\($0)" }
+        for user in users { try await parts.signIn(user, user).value() }
+        var requests: [Pending<TokenResult>] = []
+        for user in users { requests.append(await parts.acquire(.sample(user))) }
+        try await parts.settle()
+        #expect(parts.provider.redemptions.count == users.count)
+        for _ in users {
+            await parts.provider.redemptions.next().fail(TokenError(.networkUnavailable, "no answer"))
+        }
+        for request in requests { #expect(try await request.error()?.code == .networkUnavailable) }
     }
 
     /// The token endpoint refuses a refresh token with another redirect URI than the app's.

@@ -30,7 +30,9 @@ enum RequestHandlers {
         },
         RequestHandler(ListCredentials.self) { owner, request, _ in owner.listCredentials(request) },
         RequestHandler(RemoveCredential.self) { owner, request, _ in owner.removeCredential(request) },
-        RequestHandler(RedeemGrant.self) { owner, request, _ in owner.redeemGrant(request) },
+        RequestHandler(RedeemGrant.self) { owner, request, session in
+            owner.redeemGrant(request, from: session)
+        },
         RequestHandler(GetCurrentAccount.self) { owner, request, _ in owner.currentAccount(request) },
         RequestHandler(ImportCache.self) { owner, request, session in owner.importCache(request, from: session) },
         RequestHandler(ExportCache.self) { owner, request, session in owner.exportCache(request, from: session) },

@@ -21,6 +21,8 @@ final class RefreshTokenRedeemer {
     /// The places of refresh tokens in the cache, for which requests queue. A place stays the same when its token is rotated, so that
     /// each request is decided again once, when it is its turn.
     private lazy var places = TurnLock<RecordKey, PeerKey>()
+    /// The redemptions of each peer at other providers than Microsoft's clouds.
+    private lazy var others = ConcurrencyLimit<PeerKey>(Self.shareOfPeer)
     private let throttle: ThrottleTable
     private let authorities: AuthorityResolver
     private let saver: TokenSaver
@@ -72,7 +74,15 @@ final class RefreshTokenRedeemer {
     }
 
     /// Redeems a grant that the app has. The cache is not read, and a refusal removes nothing from it.
-    func redeem(_ request: RedeemGrant) async throws(TokenError) -> TokenResult {
+    ///
+    /// - Parameter peer: the peer that asks.
+    func redeem(_ request: RedeemGrant, of peer: PeerKey) async throws(TokenError) -> TokenResult {
+        try await inShare(of: peer, at: request.parameters.authority) { () async throws(TokenError) in
+            try await redeem(request)
+        }
+    }
+
+    private func redeem(_ request: RedeemGrant) async throws(TokenError) -> TokenResult {
         // The cache may contain the same refresh token.
         try await tokensInUse.exclusive(request.grant) { () async throws(TokenError) in
             // The store may have been locked during the wait, or while the authority is resolved: nothing is sent any more.
@@ -86,6 +96,19 @@ final class RefreshTokenRedeemer {
             return try await saver.save(response, from: .signIn, parameters, at: parameters.authority)
         }
     }
+
+    /// Runs a redemption when the share of a peer allows it. Microsoft's clouds, which answer, have connections of their own. The others are
+    /// for hosts that apps name: without a share, an app whose hosts answer slowly or never could use up those of all apps.
+    private func inShare<Value>(
+        of peer: PeerKey, at authority: Authority, _ work: () async throws(TokenError) -> Value
+    ) async throws(TokenError) -> Value {
+        if CloudDirectory.isBuiltIn(authority.environment) { return try await work() }
+        return try await others.run(for: peer, work)
+    }
+
+    /// The number of redemptions of a peer that run at the same time: as many as there are connections to one host, half of all
+    /// (`HTTPTransport`).
+    static let shareOfPeer = 64
 
     /// The cached access token to use if the redemption fails; nil if there is none, or if it has been removed meanwhile.
     private func fallback(of plan: RedemptionPlan, for request: AcquireTokenSilent) async -> TokenResult? {
@@ -116,7 +139,9 @@ final class RefreshTokenRedeemer {
         let redemption = tasks.start { () async throws(TokenError) in
             defer { self.inProgress[key] = nil }
             do throws(TokenError) {
-                return try await self.tryEach(plan, for: request, of: peer)
+                return try await self.inShare(of: peer, at: plan.authority) { () async throws(TokenError) in
+                    try await self.tryEach(plan, for: request, of: peer)
+                }
             } catch {
                 guard isThrottled else { throw error }
                 throw self.throttle.record(error, for: key, at: self.now())
