@@ -197,8 +197,8 @@ final class AuthorityResolver {
         answers.end(.ofHost(environment))
     }
 
-    /// Whether an AD FS farm has to be validated for the domain of the user. A validation for another domain does not count, and none does for
-    /// a request that names no domain: whoever owns a domain can have it vouch for any host, and an app of his may have named it.
+    /// Whether an AD FS farm has to be validated for the domain of the user. A validation for another domain does not count, and none does
+    /// for a request that names no domain: whoever owns a domain can have it vouch for any host, and any app can name that domain.
     private func needsValidation(_ authority: Authority, _ parameters: TokenParameters, _ username: String?) -> Bool {
         guard parameters.validatesAuthority, !authority.isLoopback else { return false }
         guard let domain = Self.domain(of: username) else { return true }

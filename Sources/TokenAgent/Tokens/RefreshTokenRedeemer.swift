@@ -97,8 +97,8 @@ final class RefreshTokenRedeemer {
         }
     }
 
-    /// Runs a redemption when the share of a peer allows it. Microsoft's clouds, which answer, have connections of their own. The others are
-    /// for hosts that apps name: without a share, an app whose hosts answer slowly or never could use up those of all apps.
+    /// Runs a redemption when the share of a peer allows it. Microsoft's clouds, which answer, have connections of their own. The other
+    /// connections are for hosts that apps name: without a share, an app whose hosts answer slowly or never could use up all of them.
     private func inShare<Value>(
         of peer: PeerKey, at authority: Authority, _ work: () async throws(TokenError) -> Value
     ) async throws(TokenError) -> Value {

@@ -40,7 +40,7 @@ final class TokenSaver {
         let group = parameters.sharingGroup
         let authority = authorities.authority(parameters, at: requested, movedTo: tokens.cloudName)
         let account = memory.cache.account(of: tokens, from: issuance, parameters, at: authority)
-        // The accounts whose records move to this one. Other changes of them wait: the move would remove the token that such a change brings.
+        // The accounts whose records move to this one. Other changes of them wait: the move would remove the tokens that these bring.
         let adopted =
             issuance.redeemedToken.map { [$0.account] }
             ?? memory.cache.namesakes(of: account, tokens, at: authority, in: group)

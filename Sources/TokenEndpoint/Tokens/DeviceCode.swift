@@ -98,12 +98,12 @@ package struct DeviceCodeGrant: Sendable {
             interval: min(max(object.seconds("interval") ?? 5, 1), Self.longestInterval))
     }
 
-    /// Whether users of a provider may enter their code at a page of a host. A provider that names the page of another one has asked that one
-    /// for the code, and would get the tokens of the user who enters it there (RFC 8628 section 5.4).
+    /// Whether users of a provider may enter their code at a page of a host. A provider that names the page of another one has asked that
+    /// one for the code, and would get the tokens of the user who enters it there (RFC 8628 section 5.4).
     ///
-    /// Entra's pages are at several hosts of Microsoft's, such as `microsoft.com/devicelogin`; those of AD FS, and of B2C and External ID at a
-    /// domain of the organisation, at the host of the token endpoint. An OpenID provider names its endpoints itself, and its page may be at any
-    /// host but Microsoft's. A provider on this machine belongs to whoever tests an app.
+    /// Entra's pages are at several hosts of Microsoft's, such as `microsoft.com/devicelogin`; those of AD FS, and of B2C and External ID
+    /// at a domain of the organisation, at the host of the token endpoint. An OpenID provider names its endpoints itself, and its page may
+    /// be at any host but Microsoft's. A provider on this machine belongs to whoever tests an app.
     static func isPage(at host: String, of authority: Authority) -> Bool {
         if authority.isLoopback { return true }
         if CloudDirectory.isMicrosofts(authority.environment) { return CloudDirectory.hasMicrosoftsPages(host: host) }
