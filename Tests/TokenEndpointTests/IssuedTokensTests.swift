@@ -112,6 +112,20 @@ internal import TokenModel
         }
     }
 
+    // Mirrors: MSIDOauth2Factory verifyResponse: ADAL needs an access token, MSAL any token
+    @Test(arguments: [OAuthVersion.v1, .v2]) func takesAnIDTokenAloneForMSALOnly(version: OAuthVersion) throws {
+        let body = #"{"id_token":"\#(Answers.idToken)","client_info":"\#(Answers.clientInfo)"}"#
+        let response = HTTPResponse(endpoint: "the token endpoint", status: 200, body: Secret(body))
+        let request = try TokenRequest.sample(.common, version: version)
+        let issued = Result { () throws(TokenError) in
+            try IssuedTokens(response, to: request, issuer: nil, now: 0)
+        }
+        switch issued {
+        case .success(let tokens): #expect(version == .v2 && tokens.accessToken == nil)
+        case .failure(let error): #expect(version == .v1 && error.code == .internalError)
+        }
+    }
+
     @Test(arguments: [#"{"access_token":"at"}"#, #"{"access_token":"at","client_info":"%%%"}"#])
     func needsClientInfoFromMicrosoftAndNotFromOthers(body: String) async throws {
         let response = HTTPResponse(

@@ -15,6 +15,7 @@ extension ADAuthenticationError {
         case .workplaceJoinRequired: library(.ERROR_SERVER_WPJ_REQUIRED)
         case .mismatchedAccount: library(.ERROR_SERVER_WRONG_USER)
         case .ambiguousAccount: library(.ERROR_CACHE_MULTIPLE_USERS)
+        case .authorizationFailed: library(.ERROR_SERVER_AUTHORIZATION_CODE)
         case .cacheBadFormat: library(.ERROR_CACHE_BAD_FORMAT)
         case .interactionInProgress: library(.ERROR_UI_MULTLIPLE_INTERACTIVE_REQUESTS)
         case .userCanceled, .sessionCanceled, .cancelled: library(.ERROR_UI_USER_CANCEL)
@@ -23,7 +24,7 @@ extension ADAuthenticationError {
         case .serverOAuth, .invalidRequest, .invalidClient, .invalidGrant, .invalidScope, .unauthorizedClient,
             .declinedScopes, .serverError, .invalidState:
             server(.ERROR_SERVER_OAUTH)
-        case .accessDenied, .authorizationFailed: server(.ERROR_SERVER_AUTHORIZATION_CODE)
+        case .accessDenied: server(.ERROR_SERVER_AUTHORIZATION_CODE)
         case .serverInvalidResponse: server(.ERROR_SERVER_INVALID_RESPONSE)
         case .protectionPolicyRequired: server(.ERROR_SERVER_PROTECTION_POLICY_REQUIRED)
         case .unhandledHTTPResponse: (ADHTTPErrorCodeDomain, ADErrorCode.ERROR_UNEXPECTED.rawValue)

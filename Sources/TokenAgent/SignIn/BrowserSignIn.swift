@@ -68,7 +68,8 @@ extension SignInSessions {
     }
 
     /// Decodes the URL of the redirect. An error of the identity provider without a correlation ID gets that of the sign-in, which the
-    /// authorization request had.
+    /// authorization request had. A response without a code and without an error is an invalid response for MSAL, and a failed
+    /// authorization for ADAL.
     private func response(
         at url: String, to begun: BeginInteractive, state: String, issuer: Endpoints.Issuer?
     ) throws(TokenError) -> AuthorizationResponse {
@@ -77,6 +78,9 @@ extension SignInSessions {
         } catch {
             var error = error
             error.details.correlationID = error.details.correlationID ?? begun.parameters.correlationID
+            if error.code == .serverInvalidResponse, begun.parameters.version == .v1 {
+                (error.code, error.details.reason) = (.authorizationFailed, .provider)
+            }
             throw error
         }
     }

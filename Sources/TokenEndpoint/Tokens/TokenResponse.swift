@@ -7,9 +7,10 @@ extension IssuedTokens {
     init(_ response: HTTPResponse, to request: TokenRequest, issuer: String?, now: Int64) throws(TokenError) {
         let object = try response.oauthObject()
         self.init(object, to: request, now: now)
-        // As Microsoft's libraries, missing tokens are reported as internal errors, and wrong ones as invalid responses.
-        guard accessToken != nil || idToken != nil else {
-            throw response.invalid("holds no token", code: .internalError)
+        // As Microsoft's libraries, missing tokens are reported as internal errors, and wrong ones as invalid responses. An ID token
+        // is enough for MSAL only.
+        guard accessToken != nil || request.version == .v2 && idToken != nil else {
+            throw response.invalid("holds no \(request.version == .v1 ? "access " : "")token", code: .internalError)
         }
         // RFC 6749 section 7.1: a token of an unknown type must not be used.
         guard tokenType.lowercased() == "bearer" else {

@@ -8,8 +8,9 @@ internal import TokenModel
     private static let library: [(TokenError.Code, Int)] = [
         (.internalError, -1), (.unsupportedFunctionality, -1), (.invalidDeveloperParameter, 100),
         (.accountRequired, 100), (.authorityValidation, 101), (.accountNotFound, 200), (.workplaceJoinRequired, 201),
-        (.mismatchedAccount, 204), (.ambiguousAccount, 300), (.cacheBadFormat, 302), (.interactionInProgress, 400),
-        (.userCanceled, 403), (.sessionCanceled, 403), (.cancelled, 403), (.malformedMessage, -1),
+        (.mismatchedAccount, 204), (.authorizationFailed, 211), (.ambiguousAccount, 300), (.cacheBadFormat, 302),
+        (.interactionInProgress, 400), (.userCanceled, 403), (.sessionCanceled, 403), (.cancelled, 403),
+        (.malformedMessage, -1),
         (.frameTooLarge, -1), (.unsupportedProtocolVersion, -1), (.agentUnavailable, -1), (.peerNotAuthorized, -1),
         (.timedOut, -1), (.storeUnavailable, -1), (.requestDenied, -1), (.unrecognized(-59999), -1),
     ]
@@ -18,7 +19,7 @@ internal import TokenModel
         (.interactionRequired, 200), (.serverOAuth, 202), (.invalidRequest, 202), (.invalidClient, 202),
         (.invalidGrant, 202), (.invalidScope, 202), (.unauthorizedClient, 202), (.declinedScopes, 202),
         (.serverError, 202), (.invalidState, 202), (.refreshTokenRejected, 203), (.accessDenied, 211),
-        (.authorizationFailed, 211), (.serverInvalidResponse, 212), (.protectionPolicyRequired, 213),
+        (.serverInvalidResponse, 212), (.protectionPolicyRequired, 213),
     ]
 
     @Test(arguments: library) func reportsTheLibrarysOwnErrors(code: TokenError.Code, expected: Int) {
@@ -55,7 +56,7 @@ internal import TokenModel
         (-51441, .invalidState, ADOAuthServerErrorDomain, 202),
         (-51461, .protectionPolicyRequired, ADOAuthServerErrorDomain, 213),
         (-51500, .authorityValidation, ADAuthenticationErrorDomain, 101),
-        (-51600, .authorizationFailed, ADOAuthServerErrorDomain, 211),
+        (-51600, .authorizationFailed, ADAuthenticationErrorDomain, 211),
         (-51611, .userCanceled, ADAuthenticationErrorDomain, 403),
         (-51612, .sessionCanceled, ADAuthenticationErrorDomain, 403),
         (-51622, .interactionInProgress, ADAuthenticationErrorDomain, 400),

@@ -148,6 +148,17 @@ internal import Testing
         }
     }
 
+    // Mirrors: MSIDAADV1Oauth2Factory verifyResponse: an ID token alone is not enough
+    @Test func reportsAResponseWithoutAnAccessTokenAsUnexpected() async throws {
+        try await AgentFixture.with { f in
+            f.emulator.control.settings.tokenReply = ["access_token": nil]
+            let error = try #require(try await ADALApp(f).acquire(ADUserIdentifier(id: Self.alice)).error)
+            #expect(error.domain == ADAuthenticationErrorDomain)
+            #expect(error.code == ADErrorCode.ERROR_UNEXPECTED.rawValue)
+            #expect(error.protocolCode == nil)
+        }
+    }
+
     // Mirrors: ADWebAuthResponse handleJSONError, where we differ: it passes on the error of the JSON parser
     @Test func reportsAResponseThatIsNotJSONAndKeepsTheRefreshToken() async throws {
         try await AgentFixture.with { f in

@@ -85,6 +85,24 @@ internal import TokenWire
         }
     }
 
+    // Mirrors: MSIDWebOAuth2AuthCodeResponse initWithURL, and requestCode of ADAL's ADAuthenticationRequest+WebRequest
+    @Test(
+        arguments: [(nil, .serverInvalidResponse), ("https://graph.microsoft.com", .authorizationFailed)]
+            as [(String?, TokenError.Code)])
+    func reportsAResponseWithoutACodeAsTheLibraryOfTheAppDoes(resource: String?, code: TokenError.Code) async throws {
+        try await AgentFixture.with { f in
+            let begun = try await f.agent.beginInteractive(
+                BeginInteractive(parameters: f.parameters(resource: resource)))
+            let state = try #require(begun.authorizationURL.split(separator: "&").first { $0.hasPrefix("state=") })
+            try await f.browse(to: "\(begun.redirectURI)?\(state)")
+            let failure = await #expect(throws: TokenError.self) {
+                try await f.agent.completeInteractive(CompleteInteractive(sessionID: begun.sessionID))
+            }
+            #expect(failure?.code == code)
+            #expect(failure?.reason == .provider)
+        }
+    }
+
     @Test func reportsAMismatchedAccount() async throws {
         try await AgentFixture.with { f in
             let alice = try await f.signIn("alice@contoso.com", f.parameters()).account
