@@ -42,6 +42,24 @@ internal import TokenModel
         }
     }
 
+    // Mirrors: MSIDErrorCodeForOAuthError, which has no code for either; the sign-in that they require has just failed
+    @Test(
+        arguments: [
+            (name: "login_required", code: .serverOAuth), ("consent_required", .serverOAuth),
+            ("interaction_required", .interactionRequired), ("invalid_grant", .invalidGrant),
+        ] as [(name: String, code: TokenError.Code)], [false, true])
+    func requiresNoSignInAfterASignIn(row: (name: String, code: TokenError.Code), onAnotherDevice: Bool) async throws {
+        let grant: Grant =
+            onAnotherDevice
+            ? .deviceCode(Secret("dc-1"))
+            : .authorizationCode(code: Secret("c-1"), verifier: Secret("v"), redirectURI: "http://localhost")
+        let reply = ScriptedReply.json(#"{"error":"\#(row.name)"}"#, status: 400)
+        try await EndpointFixture.with(EndpointFixture.token(reply)) { fixture in
+            let error = try await fixture.failure(TokenRequest.sample(fixture.authority, grant: grant))
+            #expect(error.code == row.code)
+        }
+    }
+
     @Test(arguments: [("protection_policy_required", "a@b.example"), ("other", nil)])
     func namesTheUserOfAProtectionPolicyOnly(subError: String, username: String?) async throws {
         let body = """

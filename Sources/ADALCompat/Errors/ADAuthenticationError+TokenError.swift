@@ -37,9 +37,7 @@ extension ADAuthenticationError {
 
     /// Creates the error that an interactive request reports.
     package convenience init(_ error: TokenError) {
-        var (domain, code) = Self.domainAndCode(of: error.code)
-        if let status = error.unreadStatus { (domain, code) = (ADHTTPErrorCodeDomain, status) }
-        if error.isOfAuthorizationEndpoint { (domain, code) = Self.server(.ERROR_SERVER_AUTHORIZATION_CODE) }
+        var (domain, code) = Self.refusal(error) ?? Self.domainAndCode(of: error.code)
         if error.code == .networkUnavailable { code = error.details.networkErrorCode.map(Int.init) ?? code }
         let isUnmapped = domain == ADAuthenticationErrorDomain && code == ADErrorCode.ERROR_UNEXPECTED.rawValue
         self.init(error, domain: domain, code: code, underlying: isUnmapped ? error : nil)
@@ -74,6 +72,15 @@ extension ADAuthenticationError {
         return ADAuthenticationError(error, domain: rejected.domain, code: rejected.code, underlying: nil)
     }
 
+    /// Returns domain and code for an OAuth error of the sign-in page (211), of the redemption of a code or an assertion (202), or for the
+    /// status of a response whose body is not read; nil for any other error, for a tenant that does not exist, and for a protection policy.
+    private static func refusal(_ error: TokenError) -> (domain: String, code: Int)? {
+        if let status = error.unreadStatus { return (ADHTTPErrorCodeDomain, status) }
+        guard error.details.oauthError != nil, error.code != .protectionPolicyRequired else { return nil }
+        if error.isOfAuthorizationEndpoint { return server(.ERROR_SERVER_AUTHORIZATION_CODE) }
+        return error.code == .authorityValidation ? nil : server(.ERROR_SERVER_OAUTH)
+    }
+
     private convenience init(_ error: TokenError, domain: String, code: Int, underlying: TokenError?) {
         let details = error.details
         var userInfo: [String: Any] = [:]
@@ -104,10 +111,8 @@ extension TokenError {
         return code == .serverError && [200, 400, 401].contains(status) ? nil : Int(status)
     }
 
-    /// Whether the error comes from the sign-in page. Errors of the token endpoint have an HTTP status.
-    fileprivate var isOfAuthorizationEndpoint: Bool {
-        details.oauthError != nil && details.httpStatus == nil && code != .protectionPolicyRequired
-    }
+    /// Whether the OAuth error comes from the sign-in page. Errors of the token endpoint have an HTTP status.
+    fileprivate var isOfAuthorizationEndpoint: Bool { details.httpStatus == nil }
 
     /// Whether only a sign-in can help after a silent request that ended with this error.
     fileprivate var needsInteraction: Bool {

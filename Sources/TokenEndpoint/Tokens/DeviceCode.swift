@@ -73,7 +73,7 @@ package struct DeviceCodeGrant: Sendable {
     /// - Parameter authority: the provider. Only one on this machine that uses `http` itself may name a page with `http`: on such
     ///   a page somebody else could read the user's password.
     init(_ response: HTTPResponse, of authority: Authority) throws(TokenError) {
-        let object = try response.oauthObject()
+        let object = try response.oauthObject(isOfSignIn: true)
         guard let deviceCode = object.text("device_code"), let userCode = object.text("user_code"),
             let url = object.text("verification_uri") ?? object.text("verification_url")
         else { throw response.invalid("holds no device code") }

@@ -38,17 +38,14 @@ struct OAuthError: Sendable {
         tokenError(code ?? tokenEndpointCode, httpStatus: response.status)
     }
 
-    /// The error of an authorization endpoint: with the code of the same error of a token endpoint, but
-    /// `authorizationFailed` for errors without a code of their own, and for those that require the sign-in that has just
-    /// failed.
+    /// The error of a token endpoint in a sign-in.
+    func signInError(response: HTTPResponse) -> TokenError { tokenError(signInCode, response: response) }
+
+    /// The error of an authorization endpoint: with the code of the same error of a token endpoint in a sign-in, but
+    /// `authorizationFailed` for errors without a code of their own.
     func authorizationError() -> TokenError {
-        let code: TokenError.Code =
-            switch tokenEndpointCode {
-            case .serverOAuth: .authorizationFailed
-            case .interactionRequired where error.lowercased() != "interaction_required": .authorizationFailed
-            case let code: code
-            }
-        var error = tokenError(code, httpStatus: nil)
+        let code = signInCode
+        var error = tokenError(code == .serverOAuth ? .authorizationFailed : code, httpStatus: nil)
         error.details.correlationID = correlationID
         return error
     }
@@ -58,6 +55,12 @@ struct OAuthError: Sendable {
     private var correlationID: CorrelationID? {
         guard let description, let mark = description.ranges(of: "Correlation ID: ").last else { return nil }
         return CorrelationID(String(description[mark.upperBound...].prefix(36)))
+    }
+
+    /// The code of the error in a sign-in. As in MSAL, errors that require the sign-in that has just failed have no code of their own.
+    private var signInCode: TokenError.Code {
+        let code = tokenEndpointCode
+        return code == .interactionRequired && error.lowercased() != "interaction_required" ? .serverOAuth : code
     }
 
     private var tokenEndpointCode: TokenError.Code {

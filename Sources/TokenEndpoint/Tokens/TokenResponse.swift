@@ -5,7 +5,7 @@ extension IssuedTokens {
     ///   - issuer: the issuer that the provider's discovery document names, as in `Endpoints.issuer`.
     ///   - now: this machine's time, in seconds since 1970.
     init(_ response: HTTPResponse, to request: TokenRequest, issuer: String?, now: Int64) throws(TokenError) {
-        let object = try response.oauthObject()
+        let object = try response.oauthObject(isOfSignIn: request.grant.isSignIn)
         self.init(object, to: request, now: now)
         // As Microsoft's libraries, missing tokens are reported as internal errors, and wrong ones as invalid responses. An ID token
         // is enough for MSAL only.
@@ -61,11 +61,14 @@ extension IssuedTokens {
 extension HTTPResponse {
     /// The JSON object of a successful OAuth response.
     ///
+    /// - Parameter isOfSignIn: whether the response belongs to a sign-in, which an error then cannot require.
     /// - Throws: the OAuth error of the response; `unhandledHTTPResponse` or `serverInvalidResponse` if it is neither.
-    func oauthObject() throws(TokenError) -> JSONTree {
+    func oauthObject(isOfSignIn: Bool) throws(TokenError) -> JSONTree {
         guard isOAuth else { throw unhandled }
         guard let object = json else { throw invalid("is not a JSON object") }
-        if let error = OAuthError(object) { throw error.tokenError(response: self) }
+        if let error = OAuthError(object) {
+            throw isOfSignIn ? error.signInError(response: self) : error.tokenError(response: self)
+        }
         guard status == 200 else { throw invalid("is neither a success nor an OAuth error") }
         return object
     }

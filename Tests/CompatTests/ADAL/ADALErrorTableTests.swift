@@ -80,6 +80,22 @@ internal import TokenModel
         #expect(error.protocolCode == "access_denied")
     }
 
+    /// A tenant that does not exist is found before a page is shown.
+    @Test(arguments: [
+        (TokenError.Code.interactionRequired, "interaction_required", ADOAuthServerErrorDomain, 202),
+        (.accessDenied, "access_denied", ADOAuthServerErrorDomain, 202),
+        (.protectionPolicyRequired, "unauthorized_client", ADOAuthServerErrorDomain, 213),
+        (.authorityValidation, "invalid_tenant", ADAuthenticationErrorDomain, 101),
+    ])
+    func reportsARefusedGrantOfASignIn(code: TokenError.Code, said: String, domain: String, reported: Int) {
+        var details = TokenError.Details()
+        (details.oauthError, details.httpStatus) = (said, 400)
+        let error = ADAuthenticationError(TokenError(code, "why", details: details))
+        #expect(error.domain == domain)
+        #expect(error.code == reported)
+        #expect(error.protocolCode == said)
+    }
+
     @Test(arguments: [
         (TokenError.Code.invalidGrant, "invalid_grant", 400, ADOAuthServerErrorDomain, 203),
         (.serverError, "temporarily_unavailable", 400, ADOAuthServerErrorDomain, 203),

@@ -153,13 +153,19 @@ internal import Testing
         }
     }
 
-    @Test func reportsARefusedCode() async throws {
+    // Mirrors: MSIDAADV1Oauth2Factory verifyResponse: 202 for every error but that of a protection policy
+    @Test(arguments: [
+        "invalid_grant", "interaction_required", "login_required", "consent_required", "access_denied",
+        "invalid_client", "server_error", "made_up",
+    ])
+    func reportsARefusedCode(error: String) async throws {
         try await AgentFixture.with { f in
-            f.emulator.control.inject(.error("invalid_grant", grant: .authorizationCode))
+            f.emulator.control.inject(.error(error, grant: .authorizationCode))
             let result = try await ADALApp(f).acquire(ADUserIdentifier(id: Self.alice))
+            #expect(result.status == AD_FAILED)
             #expect(result.error?.domain == ADOAuthServerErrorDomain)
             #expect(result.error?.code == ADErrorCode.ERROR_SERVER_OAUTH.rawValue)
-            #expect(result.error?.protocolCode == "invalid_grant")
+            #expect(result.error?.protocolCode == error)
         }
     }
 

@@ -47,7 +47,8 @@ internal import Testing
     // Mirrors: msal.md 1.9: each error of the token endpoint after a page, as MSAL shows it
     @Test(arguments: [
         ("invalid_request", -42002), ("invalid_client", -42003), ("invalid_grant", -42004), ("invalid_scope", -42005),
-        ("unauthorized_client", -42006), ("unheard_of", -42104),
+        ("unauthorized_client", -42006), ("unheard_of", -42104), ("login_required", -42104),
+        ("consent_required", -42104),
     ])
     func mapsEachErrorOfTheTokenEndpoint(oauthError: String, inner: Int) async throws {
         try await AgentFixture.with { f in
