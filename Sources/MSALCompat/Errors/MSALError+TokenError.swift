@@ -88,7 +88,9 @@ extension MSALError {
         error(.wrapped(code), for: TokenError(.invalidDeveloperParameter, message), nil)
     }
 
-    private static func error(_ mapping: MSALErrorMapping, for error: TokenError, _ kind: Authority.Kind?) -> NSError {
+    fileprivate static func error(
+        _ mapping: MSALErrorMapping, for error: TokenError, _ kind: Authority.Kind?
+    ) -> NSError {
         var userInfo = error.msalUserInfo(kind)
         switch mapping {
         case .own(let code):
@@ -148,10 +150,11 @@ extension TokenError {
     private var underlyingError: (any Error)? {
         if code.isAgentOnly, code != .networkUnavailable { return self }
         if code == .interactionRequired, let oauthError = details.oauthError {
-            let cause = Code(oauthError: oauthError)
-            // MSAL's internal errors have no code for a required interaction.
-            return MSALError.error(
-                for: TokenError(cause == .interactionRequired ? .serverOAuth : cause, message, details: details))
+            let code = Code(oauthError: oauthError)
+            let cause = TokenError(code == .interactionRequired ? .serverOAuth : code, message, details: details)
+            // In MSAL this error has the code of the required interaction itself; login_required and consent_required have none.
+            guard oauthError.lowercased() == "interaction_required" else { return MSALError.error(for: cause) }
+            return MSALError.error(.own(.interactionRequired), for: cause, nil)
         }
         if code == .unhandledHTTPResponse, let status = details.httpStatus, status == 403 || status == 404 {
             return MSALError.error(.internalErrorUnexpectedHttpResponse, "HTTP status \(status)")

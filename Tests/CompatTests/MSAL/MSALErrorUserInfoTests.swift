@@ -37,6 +37,27 @@ internal import TokenModel
         #expect(underlying.userInfo[MSALInternalErrorCodeKey] as? NSNumber == -42004)
     }
 
+    // Mirrors: MSIDSilentTokenRequest tryRefreshToken and MSALErrorConverter: the underlying error has the code of its OAuth error
+    @Test(
+        arguments: [
+            ("interaction_required", -50002, nil), ("Interaction_Required", -50002, nil),
+            ("login_required", -50000, -42104), ("consent_required", -50000, -42104), ("invalid_grant", -50000, -42004),
+            ("access_denied", -50005, nil), ("unheard_of", -50000, -42104),
+        ] as [(String, Int, Int?)])
+    func hasTheServersErrorUnderARequiredInteraction(oauthError: String, code: Int, inner: Int?) throws {
+        var details = TokenError.Details()
+        (details.oauthError, details.subError, details.httpStatus) = (oauthError, "basic_action", 400)
+        let error = MSALError.error(for: TokenError(.interactionRequired, "sign in", details: details))
+        #expect(error.code == MSALError.interactionRequired.rawValue)
+        let underlying = try #require(error.userInfo[NSUnderlyingErrorKey] as? NSError)
+        #expect(underlying.domain == MSALErrorDomain)
+        #expect(underlying.code == code)
+        #expect((underlying.userInfo[MSALInternalErrorCodeKey] as? NSNumber)?.intValue == inner)
+        #expect(underlying.userInfo[MSALOAuthErrorKey] as? String == oauthError)
+        #expect(underlying.userInfo[MSALOAuthSubErrorKey] as? String == "basic_action")
+        #expect(underlying.userInfo[NSUnderlyingErrorKey] == nil)
+    }
+
     /// An app that waits as long as `Retry-After` says is not too early, whatever the age of the response.
     @Test func hasTheSecondsUntilTheProviderIsAskedAgain() {
         var details = TokenError.Details()
