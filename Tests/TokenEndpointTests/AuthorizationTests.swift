@@ -140,6 +140,16 @@ internal import TokenModel
         #expect(error?.details.correlationID == nil)
     }
 
+    // Mirrors: ADAuthenticationContext errorFromDictionary:errorCode:
+    @Test func keepsTheSubErrorAndTheUserOfThePage() async throws {
+        let url =
+            "http://localhost?state=s&error=invalid_grant&suberror=protection_policy_required&adi=alice%40contoso.com"
+        let error = await failure { try AuthorizationResponse(url: url, expectedState: "s", issuer: nil) }
+        #expect(error?.code == .invalidGrant)
+        #expect(error?.details.subError == "protection_policy_required")
+        #expect(error?.details.username == "alice@contoso.com")
+    }
+
     /// A redirect has no other place for either of them.
     @Test(arguments: [
         ("AADSTS53003: Access has been blocked. Trace ID: t Correlation ID: ", true),

@@ -73,12 +73,20 @@ extension ADAuthenticationError {
     }
 
     /// Returns domain and code for an OAuth error of the sign-in page (211), of the redemption of a code or an assertion (202), or for the
-    /// status of a response whose body is not read; nil for any other error, for a tenant that does not exist, and for a protection policy.
+    /// status of a response whose body is not read; nil for any other error, and for a tenant that does not exist.
+    ///
+    /// A protection policy (213) is met at the page with any OAuth error, and at the token endpoint with `unauthorized_client` only.
     private static func refusal(_ error: TokenError) -> (domain: String, code: Int)? {
         if let status = error.unreadStatus { return (ADHTTPErrorCodeDomain, status) }
-        guard error.details.oauthError != nil, error.code != .protectionPolicyRequired else { return nil }
-        if error.isOfAuthorizationEndpoint { return server(.ERROR_SERVER_AUTHORIZATION_CODE) }
-        return error.code == .authorityValidation ? nil : server(.ERROR_SERVER_OAUTH)
+        guard error.details.oauthError != nil else { return nil }
+        if error.isOfAuthorizationEndpoint {
+            let concernsPolicy = error.details.subError == "protection_policy_required"
+            return server(concernsPolicy ? .ERROR_SERVER_PROTECTION_POLICY_REQUIRED : .ERROR_SERVER_AUTHORIZATION_CODE)
+        }
+        return switch error.code {
+        case .authorityValidation, .protectionPolicyRequired: nil
+        default: server(.ERROR_SERVER_OAUTH)
+        }
     }
 
     private convenience init(_ error: TokenError, domain: String, code: Int, underlying: TokenError?) {

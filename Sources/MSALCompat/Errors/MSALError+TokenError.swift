@@ -70,11 +70,7 @@ extension MSALError {
     /// - Parameter kind: the kind of the authority that was asked, which the URL in a partial result does not always
     ///   tell.
     static func error(for error: TokenError, kind: Authority.Kind? = nil) -> NSError {
-        // Entra's "the password has to be reset" (50142) has a code of its own, if the token endpoint gives it for an invalid request.
-        if error.code == .invalidRequest, error.details.httpStatus != nil, error.details.stsErrorCodes.contains(50142) {
-            return self.error(.own(.serverInvalidRequestResetPasswordRequired), for: error, kind)
-        }
-        return self.error(error.code.msalMapping, for: error, kind)
+        self.error(error.msalMapping, for: error, kind)
     }
 
     /// Creates the error that the async form of a call throws: `CancellationError` if the call ended because its task
@@ -106,6 +102,30 @@ extension MSALError {
 }
 
 extension TokenError {
+    /// How the error is reported: as its code is, except for the OAuth errors for which MSAL reads more than their name.
+    fileprivate var msalMapping: MSALErrorMapping {
+        // Errors of the token endpoint have an HTTP status.
+        let isOfPage = details.oauthError != nil && details.httpStatus == nil
+        switch code {
+        // Entra's "the password has to be reset" (50142) has a code of its own, if the token endpoint gives it for an invalid request.
+        case .invalidRequest where details.httpStatus != nil && details.stsErrorCodes.contains(50142):
+            return .own(.serverInvalidRequestResetPasswordRequired)
+        case .invalidGrant where isOfPage && hasSubError("insufficient_device_strength"):
+            return .wrapped(MSALError.insufficientDeviceStrength.rawValue)
+        // A transfer of an account to this device has expired.
+        case .invalidGrant where isOfPage && hasSubError("transfer_token_expired"): return .own(.userCanceled)
+        case .serverOAuth where hasFailedTransfer, .authorizationFailed where hasFailedTransfer:
+            return .own(.userCanceled)
+        // Of the page, MSAL reads the name of the error only.
+        case .protectionPolicyRequired where isOfPage: return .wrapped(.internalErrorUnauthorizedClient)
+        default: return code.msalMapping
+        }
+    }
+
+    private func hasSubError(_ name: String) -> Bool { details.subError?.lowercased() == name }
+
+    private var hasFailedTransfer: Bool { details.oauthError?.lowercased() == "tokentransferfailedotc" }
+
     /// The details of the error under the keys of MSAL; a key is missing if its value is not known.
     ///
     /// - Parameter now: the present time, in seconds since 1970.

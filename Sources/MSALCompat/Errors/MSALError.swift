@@ -21,7 +21,7 @@
     case userCanceled = -50005
     /// The token endpoint failed. The code is `internal`, with this as its internal code.
     case serverError = -50006
-    /// The code is `internal`, with this as its internal code; not raised here.
+    /// The sign-in page requires another registration of the device. The code is `internal`, with this as its internal code.
     case insufficientDeviceStrength = -50007
     /// The code is `internal`, with this as its internal code; not raised here.
     case mdmEnrollmentCompletedNeedsRetry = -50008

@@ -6,7 +6,7 @@ struct OAuthError: Sendable {
     var subError: String?
     var description: String?
     var codes: [Int32]
-    /// The user whom an app protection policy concerns; Entra names it in no other error.
+    /// The user whom an app protection policy concerns. Of a token endpoint's errors, Entra names it in no other one.
     private var username: String?
     private var homeAccountID: HomeAccountID?
 
@@ -31,6 +31,7 @@ struct OAuthError: Sendable {
         self.subError = (parameters["suberror"] ?? parameters["error_subcode"]).map { UntrustedText.clean($0) }
         self.description = parameters["error_description"].map { UntrustedText.clean($0) }
         self.codes = []
+        self.username = parameters["adi"]?.trimmedNonEmpty.map { UntrustedText.clean($0) }
     }
 
     /// The error of a token endpoint. `code` replaces the code of the table.
@@ -46,7 +47,7 @@ struct OAuthError: Sendable {
     func authorizationError() -> TokenError {
         let code = signInCode
         var error = tokenError(code == .serverOAuth ? .authorizationFailed : code, httpStatus: nil)
-        error.details.correlationID = correlationID
+        (error.details.correlationID, error.details.username) = (correlationID, username)
         return error
     }
 

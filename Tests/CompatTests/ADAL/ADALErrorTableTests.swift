@@ -80,6 +80,21 @@ internal import TokenModel
         #expect(error.protocolCode == "access_denied")
     }
 
+    // Mirrors: ADAuthenticationContext errorFromDictionary:errorCode:
+    @Test(arguments: [
+        (TokenError.Code.invalidGrant, "protection_policy_required", 213),
+        (.protectionPolicyRequired, "protection_policy_required", 213), (.invalidGrant, "bad_token", 211),
+    ])
+    func reportsAProtectionPolicyOfThePageWithAnyError(code: TokenError.Code, subError: String, reported: Int) {
+        var details = TokenError.Details()
+        (details.oauthError, details.subError, details.username) = ("made_up", subError, "alice@contoso.com")
+        let error = ADAuthenticationError(TokenError(code, "why", details: details))
+        #expect(error.domain == ADOAuthServerErrorDomain)
+        #expect(error.code == reported)
+        #expect(error.userInfo[ADSuberrorKey] as? String == subError)
+        #expect(error.userInfo[ADUserIdKey] as? String == "alice@contoso.com")
+    }
+
     /// A tenant that does not exist is found before a page is shown.
     @Test(arguments: [
         (TokenError.Code.interactionRequired, "interaction_required", ADOAuthServerErrorDomain, 202),

@@ -108,6 +108,33 @@ internal import TokenModel
         #expect(MSALError.error(for: TokenError(code, "why", details: details)).code == expected)
     }
 
+    // Mirrors: MSIDErrorCodeForOAuthErrorWithSubErrorCode, for the page, and MSIDErrorCodeForOAuthError
+    @Test(
+        arguments: [
+            (.invalidGrant, "invalid_grant", "insufficient_device_strength", nil, -50000, -50007),
+            (.invalidGrant, "invalid_grant", "Insufficient_Device_Strength", nil, -50000, -50007),
+            (.invalidGrant, "invalid_grant", "insufficient_device_strength", 400, -50000, -42004),
+            (.invalidGrant, "invalid_grant", "transfer_token_expired", nil, -50005, nil),
+            (.invalidGrant, "invalid_grant", "transfer_token_expired", 400, -50000, -42004),
+            (.invalidGrant, "invalid_grant", "bad_token", nil, -50000, -42004),
+            (.authorizationFailed, "tokenTransferFailedOTC", nil, nil, -50005, nil),
+            (.serverOAuth, "tokenTransferFailedOTC", nil, 400, -50005, nil),
+            (.interactionRequired, "tokenTransferFailedOTC", nil, 400, -50002, nil),
+            (.protectionPolicyRequired, "unauthorized_client", "protection_policy_required", nil, -50000, -42006),
+            (.protectionPolicyRequired, "unauthorized_client", "protection_policy_required", 400, -50004, nil),
+        ] as [(TokenError.Code, String, String?, Int32?, Int, Int?)])
+    func readsTheSubErrorsThatMSALReads(
+        code: TokenError.Code, oauthError: String, subError: String?, status: Int32?, expected: Int, inner: Int?
+    ) {
+        var details = TokenError.Details()
+        (details.oauthError, details.subError, details.httpStatus) = (oauthError, subError, status)
+        let error = MSALError.error(for: TokenError(code, "why", details: details))
+        #expect(error.domain == MSALErrorDomain)
+        #expect(error.code == expected)
+        #expect((error.userInfo[MSALInternalErrorCodeKey] as? NSNumber)?.intValue == inner)
+        #expect(error.userInfo[MSALOAuthSubErrorKey] as? String == subError)
+    }
+
     /// The rows of MSAL's table for conditions of Apple's devices.
     static let appleOnly: [(number: Int32, msal: Int, inner: Int?)] =
         [

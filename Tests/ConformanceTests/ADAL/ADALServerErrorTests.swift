@@ -92,6 +92,21 @@ internal import Testing
         }
     }
 
+    // Mirrors: ADAuthenticationContext errorFromDictionary:errorCode:
+    @Test func passesOnAProtectionPolicyThatThePageNames() async throws {
+        try await AgentFixture.with { f in
+            f.emulator.control.settings.authorizationReply = [
+                "suberror": "protection_policy_required", "adi": .string(Self.alice),
+            ]
+            f.emulator.control.inject(
+                Fault {
+                    $0.endpoint = .authorize
+                    $0.error = "unauthorized_client"
+                })
+            expectProtectionPolicy(try await ADALApp(f).acquire(nil, AD_PROMPT_ALWAYS))
+        }
+    }
+
     private func expectProtectionPolicy(
         _ result: ADAuthenticationResult, sourceLocation: SourceLocation = #_sourceLocation
     ) {

@@ -44,6 +44,35 @@ internal import Testing
         }
     }
 
+    // Mirrors: MSIDErrorCodeForOAuthErrorWithSubErrorCode
+    @Test(
+        arguments: [
+            ("invalid_grant", "insufficient_device_strength", MSALError.internal.rawValue, -50007),
+            ("invalid_grant", "transfer_token_expired", MSALError.userCanceled.rawValue, nil),
+            ("access_denied", "tts_denied", MSALError.userCanceled.rawValue, nil),
+            ("access_denied", "user_skipped", MSALError.userCanceled.rawValue, nil),
+            ("tokenTransferFailedOTC", nil, MSALError.userCanceled.rawValue, nil),
+            ("unauthorized_client", "protection_policy_required", MSALError.internal.rawValue, -42006),
+        ] as [(String, String?, Int, Int?)])
+    func mapsTheSubErrorsOfTheAuthorizationEndpoint(
+        oauthError: String, subError: String?, code: Int, inner: Int?
+    ) async throws {
+        try await AgentFixture.with { f in
+            f.emulator.control.inject(
+                Fault {
+                    $0.endpoint = .authorize
+                    $0.error = oauthError
+                    $0.suberror = subError
+                })
+            let app = try f.msalApp()
+            let error = try #require(await failure { try await app.signIn(Self.alice) })
+            #expect(error.domain == MSALErrorDomain)
+            #expect(error.code == code)
+            #expect(error.internalCode == inner)
+            #expect(error.userInfo[MSALOAuthSubErrorKey] as? String == subError)
+        }
+    }
+
     // Mirrors: msal.md 1.9: each error of the token endpoint after a page, as MSAL shows it
     @Test(arguments: [
         ("invalid_request", -42002), ("invalid_client", -42003), ("invalid_grant", -42004), ("invalid_scope", -42005),
