@@ -47,17 +47,19 @@ open class MSALAccount: NSObject, MSALAccountProtocol, NSCopying {
         claims = .given(profile?.isHomeTenantProfile == true ? account.accountClaims : nil)
     }
 
-    /// Creates `account` with the tenant profiles of `other`, which is the same account from another source.
+    /// Creates `account` with the tenant profiles of `other`, which is the same account from another source. As in MSAL, the other
+    /// source's username and claims replace those of `account` if it has the claims of the home tenant.
     init(_ account: MSALAccount, merging other: MSALAccount) {
         let tenants = Set((account.tenantProfiles ?? []).map(\.tenantId))
         let added = (other.tenantProfiles ?? []).filter { !tenants.contains($0.tenantId) }
-        let isNewlyHome = added.contains(where: \.isHomeTenantProfile)
-        username = isNewlyHome ? other.username : account.username
+        let homes = (other.tenantProfiles ?? []).filter(\.isHomeTenantProfile)
+        let homeClaims = homes.count == 1 ? homes[0].claims : nil
+        username = homeClaims == nil ? account.username : other.username
         identifier = account.identifier ?? other.identifier
         environment = account.environment
         tenantProfiles = (account.tenantProfiles ?? []) + added
         isSSOAccount = account.isSSOAccount || other.isSSOAccount
-        claims = isNewlyHome ? other.claims : account.claims
+        claims = homeClaims.map { Claims.given($0) } ?? account.claims
     }
 
     /// The claims of the ID token that this app was issued in the account's home tenant; nil without one. They do not

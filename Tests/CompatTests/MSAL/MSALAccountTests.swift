@@ -75,10 +75,23 @@ internal import TokenModel
         var guest = Sample.account(username: "anna_contoso#EXT#@fabrikam.com")
         guest.tenantProfiles = [Sample.profile("fabrikam", isHome: false)]
         var home = Sample.account(homeIDToken: Sample.jwt(["name": "Anna"]))
-        home.tenantProfiles = [Sample.profile(), Sample.profile("fabrikam", isHome: false)]
+        home.tenantProfiles = [
+            Sample.profile(idToken: Sample.jwt(["name": "Anna"])), Sample.profile("fabrikam", isHome: false),
+        ]
         let merged = MSALAccount(MSALAccount(guest), merging: MSALAccount(home))
         #expect(merged.tenantProfiles?.map(\.tenantId) == ["fabrikam", Sample.tenant])
         #expect(merged.username == "Anna@Contoso.com")
         #expect(merged.accountClaims?["name"] as? String == "Anna")
+    }
+
+    @Test func keepsItsUsernameWhenItIsMergedWithoutClaims() {
+        var guest = Sample.account(username: "anna_contoso#EXT#@fabrikam.com")
+        guest.tenantProfiles = [Sample.profile("fabrikam", isHome: false)]
+        var home = Sample.account()
+        home.tenantProfiles = [Sample.profile()]
+        let merged = MSALAccount(MSALAccount(guest), merging: MSALAccount(home))
+        #expect(merged.tenantProfiles?.map(\.tenantId) == ["fabrikam", Sample.tenant])
+        #expect(merged.username == "anna_contoso#EXT#@fabrikam.com")
+        #expect(merged.accountClaims == nil)
     }
 }

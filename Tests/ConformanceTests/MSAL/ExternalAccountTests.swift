@@ -52,6 +52,27 @@ internal import Testing
         }
     }
 
+    // Mirrors: MSALAccountsProvider msalAccountsFromMSIDAccounts:externalAccounts: the claims of the home tenant replace the others
+    @Test(arguments: [true, false])
+    func takesTheUsernameAndTheClaimsOfAnExternalAccountWithClaimsOfTheHomeTenant(isHome: Bool) async throws {
+        try await AgentFixture.with { f in
+            let provider = Provider()
+            let app = try f.msalApp { $0.cacheConfig.addExternalAccountProvider(provider) }
+            let signedIn = try await app.signIn(Self.alice).account
+            let home = try #require(signedIn.homeAccountId)
+            let objectID = isHome ? home.objectId : "guest"
+            let claims = ["oid": objectID, "tid": isHome ? home.tenantId : "fabrikam", "nickname": "Al"]
+                .compactMapValues(\.self)
+            provider.known = [NamedAccount(username: "other name", identifier: home.identifier, claims: claims)]
+            let accounts = try await app.listed()
+            let account = try #require(accounts.first)
+            #expect(accounts.count == 1)
+            #expect(account.username == (isHome ? "other name" : Self.alice))
+            #expect(account.accountClaims?["nickname"] as? String == (isHome ? "Al" : nil))
+            #expect(account.tenantProfiles?.count == (isHome ? 1 : 2))
+        }
+    }
+
     // Mirrors: M18 MSALPublicClientApplicationAccountUpdateTests
     //   testAcquireTokenSilent_whenSuccessfulResponse_shouldUpdateExternalAccount,
     //   testAcquireToken_whenSuccessfulResponse_shouldUpdateExternalAccount
