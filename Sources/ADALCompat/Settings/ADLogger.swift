@@ -14,15 +14,15 @@ public typealias ADLoggerCallback = (ADAL_LOG_LEVEL, String, Bool) -> Void
 
 /// The log of the library. Tokens are never logged; user names only after `setPiiEnabled(true)`.
 ///
-/// The settings are behind a lock because ADAL lets apps change them at any time, for the whole process. May be used
-/// from any thread.
+/// The settings are behind a lock because ADAL lets apps change them at any time, for the whole process. Their defaults are those of ADAL
+/// 2.7.18, whose header still documents those of 2.6. May be used from any thread.
 public final class ADLogger: NSObject {
     static let state = Mutex(State())
 
     /// Creates a logger without state: all settings are those of the class.
     public override init() {}
 
-    /// Sets the level up to which lines are logged; `ADAL_LOG_LEVEL_ERROR` by default.
+    /// Sets the level up to which lines are logged; `ADAL_LOG_LEVEL_INFO` by default.
     public class func setLevel(_ logLevel: ADAL_LOG_LEVEL) { state.withLock { $0.level = logLevel } }
 
     /// The level up to which lines are logged.
@@ -51,16 +51,16 @@ public final class ADLogger: NSObject {
         state.withLock { $0.callback = callback }
     }
 
-    /// Sets whether lines without personal data are written to standard error too; true by default.
+    /// Sets whether lines without personal data are written to standard error too; false by default.
     public class func setNSLogging(_ nslogging: Bool) { state.withLock { $0.isWritten = nslogging } }
 
     /// Whether lines without personal data are written to standard error too.
     public class func getNSLogging() -> Bool { state.withLock { $0.isWritten } }
 
     struct State {
-        var level = ADAL_LOG_LEVEL_ERROR
+        var level = ADAL_LOG_LEVEL_INFO
         var isPiiEnabled = false
-        var isWritten = true
+        var isWritten = false
         var callback: AppCallback<ADLoggerCallback>?
         var oldCallback: AppCallback<LogCallback>?
 
@@ -90,13 +90,13 @@ public struct ADAL_LOG_LEVEL: Hashable, RawRepresentable, Sendable {
 /// Nothing.
 public var ADAL_LOG_LEVEL_NO_LOG: ADAL_LOG_LEVEL { ADAL_LOG_LEVEL(0) }
 
-/// Errors; the default.
+/// Errors.
 public var ADAL_LOG_LEVEL_ERROR: ADAL_LOG_LEVEL { ADAL_LOG_LEVEL(1) }
 
 /// Also warnings.
 public var ADAL_LOG_LEVEL_WARN: ADAL_LOG_LEVEL { ADAL_LOG_LEVEL(2) }
 
-/// Also the start and the end of each request.
+/// Also the start and the end of each request; the default.
 public var ADAL_LOG_LEVEL_INFO: ADAL_LOG_LEVEL { ADAL_LOG_LEVEL(3) }
 
 /// Also all other lines.

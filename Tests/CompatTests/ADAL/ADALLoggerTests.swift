@@ -35,38 +35,43 @@ internal import Testing
 
     private func reset() {
         ADLogger.setLoggerCallback(nil)
-        ADLogger.setLevel(ADAL_LOG_LEVEL_ERROR)
+        ADLogger.setLevel(ADAL_LOG_LEVEL_INFO)
         ADLogger.setPiiEnabled(false)
-        ADLogger.setNSLogging(true)
+        ADLogger.setNSLogging(false)
     }
 
-    @Test func startsWithTheSettingsOfADALsHeader() {
-        #expect(ADLogger.getLevel() == ADAL_LOG_LEVEL_ERROR)
+    // Mirrors: MSIDLogger init, whose settings are those of ADAL 2.7.18
+    @Test func startsWithTheSettingsOfADAL() {
+        #expect(ADLogger.getLevel() == ADAL_LOG_LEVEL_INFO)
         #expect(!ADLogger.getPiiEnabled())
-        #expect(ADLogger.getNSLogging())
+        #expect(!ADLogger.getNSLogging())
     }
 
-    // Mirrors: ADLoggerTests testSetNSLogging_whenValueFalse_shouldReturnfalseInGetNSLogging and three more
-    @Test func logsAFailureWithoutPersonalDataByDefault() async throws {
+    // Mirrors: ADLoggerTests testSetNSLogging_whenValueTrue_shouldReturnTrueInGetNSLogging and one more
+    @Test func keepsWhetherItWritesToStandardError() {
         defer { reset() }
-        let lines = Lines()
+        ADLogger.setNSLogging(true)
+        #expect(ADLogger.getNSLogging())
         ADLogger.setNSLogging(false)
         #expect(!ADLogger.getNSLogging())
+    }
+
+    // Mirrors: ADLoggerTests' cases of messages with and without personal data
+    @Test func logsARequestWithoutPersonalDataByDefault() async throws {
+        defer { reset() }
+        let lines = Lines()
         ADLogger.setLoggerCallback { level, message, containsPii in
             lines.add("\(level.rawValue) \(containsPii) \(message)")
         }
         try await fail(lines)
-        #expect(lines.all.count == 1)
-        #expect(lines.all.first?.hasPrefix("1 false") == true)
-        #expect(lines.all.first?.contains("ADAuthenticationErrorDomain -1") == true)
+        #expect(lines.all.map { $0.prefix(7) } == ["3 false", "1 false"])
+        #expect(lines.all.last?.contains("ADAuthenticationErrorDomain -1") == true)
         #expect(!lines.all.joined().contains("alice"))
     }
 
     @Test(arguments: [false, true]) func namesTheUserInMarkedLinesOnlyIfTheAppWantsThem(isWanted: Bool) async throws {
         defer { reset() }
         let lines = Lines()
-        ADLogger.setNSLogging(false)
-        ADLogger.setLevel(ADAL_LOG_LEVEL_INFO)
         ADLogger.setPiiEnabled(isWanted)
         ADLogger.setLoggerCallback { level, message, containsPii in
             lines.add("\(level.rawValue) \(containsPii) \(message)")
