@@ -45,7 +45,9 @@ package enum UnixSocket {
                     .agentUnavailable,
                     "you may not use \(path); it is another user's, or its mode was changed\(origin(of: path))",
                     .run("ssoctl doctor"))
-            default: throw TokenError(.agentUnavailable, "\(path): \(SystemError(number: code))")
+            default:
+                throw TokenError(
+                    .agentUnavailable, "\(path): \(SystemError(number: code))", .run("ssoctl doctor"))
             }
         }
         do throws(TokenError) {

@@ -42,7 +42,7 @@ struct ConnectionReader {
     /// Connects to the agent, and starts it if there is none and the user wants that. Calls end at their deadlines meanwhile.
     private func connect() throws(TokenError) -> Int32 {
         var (socket, isMissing) = try tryToConnect(again: connection.state.withLock(\.wasConnected))
-        var problem = { (state: String) in Problem(state) }
+        var problem = { (state: String) in Problem(state, .run("ssoctl doctor")) }
         if socket == nil, isMissing, connection.state.withLock({ $0.isOpen }) {
             switch connection.startAgent() {
             case .started: (socket, isMissing) = try tryToConnect(again: true)

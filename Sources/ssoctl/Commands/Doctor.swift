@@ -133,9 +133,9 @@ extension HealthCheck {
         }
         var hint = error.details.nextCommand
         if hint == "ssoctl doctor" {
-            // The path cannot be used, and this is the command that the error names.
-            let isOwnSocket = FileStatus(path).map { $0.isOwn && $0.kind == .socket } ?? false
-            hint = isOwnSocket ? "chmod 0600 \(path.shellWord)" : nil
+            // The error names this very command. What helps is known only if the mode of the socket keeps its user from it.
+            let isClosed = FileStatus(path).map { $0.isOwn && $0.kind == .socket && $0.mode & 0o600 != 0o600 } ?? false
+            hint = isClosed ? "chmod 0600 \(path.shellWord)" : nil
         }
         return HealthCheck(name: "socket", ok: false, detail: error.statement, hint: hint)
     }

@@ -41,6 +41,20 @@ internal import Testing
         }
     }
 
+    /// The mode of the socket is not what is wrong, and the command that the error names is this one.
+    @Test func suggestsNothingForAnAgentThatAcceptsNoConnection() async throws {
+        try await AgentProcessFixture.with { f in
+            try FileManager.default.createDirectory(
+                atPath: f.folder.file("run"), withIntermediateDirectories: false,
+                attributes: [.posixPermissions: 0o700])
+            let busy = try BusySocket(at: f.socketPath)
+            let socket = try await check("socket", f, status: 4)
+            #expect(!socket.ok && socket.detail.hasSuffix(" accepts no connection at present"), "\(socket)")
+            #expect(socket.hint == nil)
+            withExtendedLifetime(busy) {}
+        }
+    }
+
     #if os(Linux)
         /// As after an upgrade of the package: an agent that a program has started goes on as the old version.
         @Test func reportsThatTheProgramOfTheAgentWasReplaced() async throws {

@@ -1,3 +1,4 @@
+internal import AgentTestSupport
 internal import Synchronization
 internal import TestSupport
 internal import Testing
@@ -40,6 +41,22 @@ internal import TokenModel
         }
         let outcome = try await outcome(of: connection, .seconds(600))
         #expect(throws: refused) { try outcome.get() }
+    }
+
+    @Test func namesTheCommandThatFindsOutWhyNoConnectionCanBeMade() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("agent.sock")
+        let busy = try BusySocket(at: path)
+        let connection = AgentConnection(path: path, appName: "test", results: nil) { _ in
+            .failed(Problem("an agent listens"))
+        }
+        let outcome = try await outcome(of: connection, .seconds(600))
+        let error = #expect(throws: TokenError.self) { try outcome.get() }
+        #expect(error?.code == .agentUnavailable)
+        #expect(error?.message == "the agent at \(path) accepts no connection at present; run: ssoctl doctor")
+        #expect(error?.details.nextCommand == "ssoctl doctor")
+        #expect(AgentConnection.gone.message.hasSuffix("; try again, or run: ssoctl doctor"))
+        withExtendedLifetime(busy) {}
     }
 
     @Test func repeatsNoFailedStartAtOnce() {
