@@ -15,7 +15,8 @@ internal import TokenModel
 /// | the time is one at which the agent would decide the same | `Entry.stands` |
 /// | the request is equal to the one that was answered | `AcquireTokenSilent.isRepeated` |
 ///
-/// Safe to use from any thread. The lock is held while a reference is copied, or a result is added.
+/// Safe to use from any thread. The lock is held while a reference is copied, or a result is added. In a copy (`fork`) of the process nothing is
+/// kept, and the lock is not taken: another thread may have held it when the process was copied.
 final class KeptResults: Sendable {
     /// The kept results at one time. Immutable, so that it is searched without the lock.
     private struct Table: Sendable {
@@ -89,6 +90,7 @@ final class KeptResults: Sendable {
 
     /// Returns the kept result of an equal request, with the correlation ID of this one; nil if the agent has to be asked.
     func result(for request: AcquireTokenSilent) -> TokenResult? {
+        guard agent_is_copied_process() == 0 else { return nil }
         let entries = table.withLock { $0.entries }
         guard !entries.isEmpty, request.isKeepable else { return nil }
         // Most apps have one entry, or few: a hash would cost more than the comparison.
@@ -107,7 +109,8 @@ final class KeptResults: Sendable {
 
     /// Reads the generations that the answer to a request depends on, before it is sent; nil if its result is not to be kept.
     func generations(for request: AcquireTokenSilent) -> NotedGenerations? {
-        guard request.isKeepable, let page = table.withLock({ $0.page }), page.isValid else { return nil }
+        guard agent_is_copied_process() == 0, request.isKeepable, let page = table.withLock({ $0.page }), page.isValid
+        else { return nil }
         let slot = GenerationSlot.of(request.account.homeAccountID, in: request.parameters.sharingGroup)
         return NotedGenerations(page, slot: slot)
     }

@@ -22,10 +22,7 @@ internal import TokenModel
                 let client = AgentClient(socketPath: path, appName: "parent")
                 let list = ListAccounts(clientID: nil)
                 #expect(try client.listAccountsAndWait(list).count == 1, "before")
-                typealias Fork = @convention(c) () -> Int32
-                // The type is that of the function's declaration in C.
-                let fork = unsafeBitCast(try #require(dlsym(nil, "fork")), to: Fork.self)
-                let child = fork()
+                let child = try copyProcess()
                 if child == 0 {
                     let other = AgentClient(socketPath: path, appName: "child")
                     for client in [client, other] {
@@ -42,6 +39,35 @@ internal import TokenModel
                 while waitpid(child, &status, 0) < 0, errno == EINTR {}
                 #expect(status == 0, "the copy ended with \(status)")
                 #expect(try client.listAccountsAndWait(list).count == 1, "after")
+            }
+        }
+    }
+
+    /// Another thread may hold the lock of the kept results when the process is copied. Nothing releases it in the copy.
+    @Test(.enabled(if: !Sanitizer.isOfThreads)) func readsNoKeptResultInACopyOfTheProcess() async {
+        await #expect(processExitsWith: .success) {
+            let results = KeptResults()
+            let parameters = TokenParameters(
+                clientID: try #require(ClientID("app-1")), scopes: ScopeSet(["User.Read"]))
+            let request = AcquireTokenSilent(
+                parameters: parameters, account: AccountReference(username: "alice@contoso.com"))
+            // Begins to watch for copies.
+            #expect(results.result(for: request) == nil)
+            for _ in 0..<3 { Thread.detachNewThread { while true { results.drop() } } }
+            for round in 0..<30 {
+                let child = try copyProcess()
+                if child == 0 {
+                    // Ends a copy that waits for the lock.
+                    var signals = sigset_t()
+                    sigemptyset(&signals)
+                    pthread_sigmask(SIG_SETMASK, &signals, nil)
+                    alarm(10)
+                    let isEmpty = results.result(for: request) == nil && results.generations(for: request) == nil
+                    _exit(isEmpty ? 0 : 1)
+                }
+                var status: Int32 = -1
+                while waitpid(child, &status, 0) < 0, errno == EINTR {}
+                try #require(status == 0, "copy \(round) ended with \(status)")
             }
         }
     }
@@ -75,4 +101,12 @@ internal import TokenModel
             }
         }
     #endif
+}
+
+/// Copies the process; returns 0 in the copy, and the copy's process ID otherwise.
+private func copyProcess() throws -> Int32 {
+    typealias Fork = @convention(c) () -> Int32
+    // The type is that of the function's declaration in C.
+    let fork = unsafeBitCast(try #require(dlsym(nil, "fork")), to: Fork.self)
+    return fork()
 }
