@@ -114,7 +114,8 @@ extension TokenError {
         case invalidState
         /// -51430: an app protection policy must be applied first.
         case protectionPolicyRequired
-        /// -51440: the authorization endpoint returned an error, no browser could be started, or the agent cannot listen for the redirect.
+        /// -51440: the authorization endpoint returned an error or, to a v1 request, neither an error nor a code; no browser could be started,
+        /// or the agent cannot listen for the redirect.
         case authorizationFailed
         /// -51500: an HTTP status that is not a token response.
         case unhandledHTTPResponse
