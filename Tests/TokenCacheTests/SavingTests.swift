@@ -126,6 +126,24 @@ internal import TokenStore
         #expect(try builder.cache.listedCredentials().filter { $0.kind == .accessToken }.count == 1)
     }
 
+    /// Otherwise the account would be listed under another name than its tokens are found by.
+    @Test func namesAnAccountWithoutAnIdentifierAsItsTokens() throws {
+        var builder = CacheBuilder()
+        let parameters = try builder.parameters(resource: "https://graph.windows.net")
+        let tokens = IssuedTokens(
+            accessToken: Secret("at"), tokenType: "Bearer", expiresIn: 3600, extendedExpiresIn: nil, refreshIn: nil,
+            scopes: nil, refreshToken: Secret("rt"), isMultiResource: true,
+            idToken: CacheBuilder.idToken([
+                "tid": CacheBuilder.tenant, "upn": "Alice@contoso.com", "preferred_username": "al@contoso.com",
+            ]), homeAccountID: nil, clientInfo: nil, familyID: nil)
+        try builder.save(tokens, from: .signIn, parameters)
+        let listed = builder.cache.accounts(ListAccounts(clientID: parameters.clientID)).accounts
+        #expect(listed.map(\.username) == ["alice@contoso.com"])
+        let request = AcquireTokenSilent(
+            parameters: parameters, account: AccountReference(username: listed.first?.username))
+        #expect(builder.cache.decide(request, now: builder.now).token == "at")
+    }
+
     @Test func refusesASignInWithAnAmbiguousIdentifier() throws {
         let builder = CacheBuilder()
         let parameters = try builder.parameters(authority: "https://fs.contoso.com/adfs")

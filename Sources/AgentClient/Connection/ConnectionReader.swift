@@ -49,7 +49,7 @@ struct ConnectionReader {
             case .failed(let reason): problem = { reason.after($0 + "; ") }
             case .unusable(let error): throw error
             case .mayNot(let advice): problem = advice.problem
-            case nil: break
+            case nil: problem = { Problem($0) }
             }
         }
         if let socket { return socket }

@@ -198,6 +198,8 @@ extension Saving {
             return blankAccount(username: name)
         }
         var record = blankAccount(username: username(claims) ?? "")
+        // The key of a record without an identifier is its username, which has to be that of the tokens.
+        if let name = account.name, record.username.lowercased() != name { record.username = name }
         record.localAccountID = claims.localAccountID
         record.name = claims.name
         record.givenName = claims.givenName
