@@ -181,6 +181,36 @@ internal import TokenStore
         #expect(parts.store.notes == 0)
     }
 
+    /// The family's refresh token stays for the other app. Its redemption must not sign the first app in again, nor be lost.
+    @Test func savesOnlyTheTokenOfTheFamilyAfterASignOutOfOneOfItsApps() async throws {
+        try await parts.signInOtherAppOfFamily("1").value()
+        let request = await parts.acquire(.sample("alice"))
+        let redemption = await parts.provider.redemptions.next()
+        #expect(redemption.token == "rt-1")
+        #expect(try await parts.signOut("alice", extent: .app).value())
+        redemption.answer(.familySample("2"))
+        #expect(try await request.error().map(isOfSignOut) == true)
+        #expect(try await parts.refreshTokens() == ["rt-1", "rt-2"], "the other app's own, and the family's")
+        #expect(parts.store.notes == 0)
+        #expect(try await parts.acquire(.sample("alice", force: false)).error()?.code == .interactionRequired)
+        #expect(parts.provider.redemptions.count == 0)
+    }
+
+    @Test func sendsNoTokenOfAFamilyAfterASignOutOfTheApp() async throws {
+        try await parts.signInOtherAppOfFamily("1").value()
+        parts.store.hold()
+        let request = await parts.acquire(.sample("alice"))
+        let note = await parts.store.commits.next()
+        parts.store.hold(false)
+        let removal = await parts.signOut("alice", extent: .app)
+        note.succeed()
+        try await removal.value()
+        #expect(try await request.error().map(isOfSignOut) == true)
+        #expect(parts.provider.redemptions.count == 0)
+        #expect(parts.store.notes == 0)
+        #expect(try await parts.refreshTokens() == ["rt-1", "rt-1"])
+    }
+
     @Test func keepsTheTokenOfALaterSignIn() async throws {
         let (request, redemption) = try await parts.beginRedemption()
         try await parts.signOut("alice").value()
@@ -262,7 +292,26 @@ internal import TokenStore
     }
 }
 
+extension IssuedTokens {
+    /// The tokens of alice for an app of the family `1`.
+    fileprivate static func familySample(_ token: String) -> IssuedTokens {
+        var tokens = IssuedTokens.sample("alice", token)
+        tokens.familyID = FamilyID("1")
+        return tokens
+    }
+}
+
 extension Parts {
+    /// Signs alice in to another app, whose refresh token its family shares.
+    fileprivate func signInOtherAppOfFamily(_ token: String) throws -> Pending<TokenResult> {
+        var parameters = TokenParameters.sample()
+        parameters.clientID = try .sample(1)
+        return start { [parameters] parts async throws(TokenError) in
+            try await parts.core.saver.save(
+                .familySample(token), from: .signIn, parameters, at: parameters.authority)
+        }
+    }
+
     /// Signs alice in with the access token `at-1` and asks for it when it should be renewed, but is valid.
     fileprivate func beginRenewal() async throws -> (
         request: Pending<TokenResult>, redemption: ScriptedProvider.Redemption

@@ -232,7 +232,7 @@ final class RefreshTokenRedeemer {
         try await commits.write([notes.note(of: token, in: group, at: now())], isRetried: false)
         // If the tokens cannot be read, the redemption goes on, since nothing shows that this token has been removed.
         try? await reader.read(memory.cache.accounts(withTokensOf: token.account, in: group), in: group)
-        guard memory.cache.stillHolds(token, in: group) else {
+        guard memory.cache.stillHolds(token, in: group), !memory.cache.isSignedOut(token.account, of: parameters) else {
             await deleteNote(of: token, in: group)
             throw TokenSaver.signedOutMeanwhile
         }

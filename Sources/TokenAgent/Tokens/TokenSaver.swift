@@ -33,7 +33,8 @@ final class TokenSaver {
     ///
     /// - Parameter requested: the authority the request was sent to.
     /// - Throws: `declinedScopes` with the partial result if fewer scopes were granted; the tokens are saved nevertheless.
-    ///   `interactionRequired` if the redeemed refresh token has been removed meanwhile; nothing is saved then.
+    ///   `interactionRequired` if the redeemed refresh token has been removed meanwhile, and nothing is saved then, or if the app has signed
+    ///   out while its family's was redeemed: only the one that replaces it is saved, for the other apps.
     func save(
         _ tokens: IssuedTokens, from issuance: Issuance, _ parameters: TokenParameters, at requested: Authority
     ) async throws(TokenError) -> TokenResult {
@@ -45,7 +46,8 @@ final class TokenSaver {
             issuance.redeemedToken.map { [$0.account] }
             ?? memory.cache.namesakes(of: account, tokens, at: authority, in: group)
         let changed = Set([account] + adopted)
-        let result = try await commits.commit(changing: changed, in: group) { () async throws(TokenError) in
+        let result = try await commits.commit(changing: changed, in: group) {
+            () async throws(TokenError) -> (CommitQueue.CacheCommit, TokenResult?) in
             // What is saved depends on what the account has. If that cannot be read, the response is saved nevertheless.
             let others =
                 issuance.redeemedToken.map { memory.cache.accounts(withTokensOf: $0.account, in: group) } ?? adopted
@@ -57,12 +59,15 @@ final class TokenSaver {
             let saved = try memory.cache.changes(
                 saving: tokens, from: issuance, parameters, at: authority, now: now(), leaving: tokensInUse.heldKeys,
                 adopting: changed)
+            let isSignedOut = hasSignedOut(of: account, during: issuance, parameters)
             let room = StoreRoom(ofStoreOf: commits.storeSize)
             let changes = try room.admitted(
-                saved.changes, of: account, from: issuance, parameters, in: memory.cache)
+                isSignedOut ? saved.changes.filter(\.isOfFamilyToken) : saved.changes, of: account, from: issuance,
+                parameters, in: memory.cache)
             let settled = issuance.redeemedToken.flatMap { notes.settled(by: $0, in: group) }
-            return (CommitQueue.CacheCommit(changes: changes, settled: settled), saved.result)
+            return (CommitQueue.CacheCommit(changes: changes, settled: settled), isSignedOut ? nil : saved.result)
         }
+        guard let result else { throw Self.signedOutMeanwhile }
         reader.noteUse(of: [account], in: group)
         if case .signIn = issuance { throttle.removeRefusals() }
         let declined = parameters.scopes.subtracting(ScopeSet(result.scopes).union(Self.neverDeclined))
@@ -70,11 +75,28 @@ final class TokenSaver {
         return result
     }
 
+    /// Whether the app has signed out of the account since it asked for the redemption. A response to a sign-in ends an earlier sign-out.
+    private func hasSignedOut(
+        of account: AccountKey, during issuance: Issuance, _ parameters: TokenParameters
+    ) -> Bool {
+        guard let used = issuance.redeemedToken?.account else { return false }
+        // An account that was known by its username may have got its identifier meanwhile.
+        let isHere = memory.cache.partition(parameters.sharingGroup).contains(used)
+        return memory.cache.isSignedOut(isHere ? used : account, of: parameters)
+    }
+
     static let signedOutMeanwhile = TokenError(
         .interactionRequired, "the account signed out while its token was being renewed; sign in again")
 
     /// The scopes that an issuer need not list among the granted ones.
     private static let neverDeclined = ScopeSet.reserved.union(ScopeSet(["email"]))
+}
+
+extension CacheChange {
+    /// Whether the change saves the refresh token of a family of apps.
+    fileprivate var isOfFamilyToken: Bool {
+        if case .save(.refreshToken(let token)) = self { token.familyID != nil } else { false }
+    }
 }
 
 extension TokenError {

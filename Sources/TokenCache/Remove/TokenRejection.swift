@@ -75,8 +75,12 @@ extension CredentialCache {
     /// Whether the app has signed out of the authority's account with this identifier.
     package func isSignedOut(_ identifier: HomeAccountID, of parameters: TokenParameters) -> Bool {
         let partition = partition(parameters.sharingGroup)
-        let account = accountKey(.home(identifier), at: parameters.authority, in: partition)
-        return partition[account].isSignedOut(parameters.clientID)
+        return isSignedOut(accountKey(.home(identifier), at: parameters.authority, in: partition), of: parameters)
+    }
+
+    /// Whether the app has signed out of an account. The refresh token of its family may be in the cache nevertheless, for the other apps.
+    package func isSignedOut(_ account: AccountKey, of parameters: TokenParameters) -> Bool {
+        partition(parameters.sharingGroup)[account].isSignedOut(parameters.clientID)
     }
 }
 
