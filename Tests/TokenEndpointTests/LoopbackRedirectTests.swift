@@ -63,6 +63,25 @@ internal import TokenModel
         #expect(url == redirect.redirectURI + "?code=c1&state=s")
     }
 
+    /// RFC 6749 section 3.1.2: a redirect keeps the query of the redirect URI.
+    @Test func readsTheResponseAtARedirectURIWithAQuery() async throws {
+        let redirect = try await listen("http://127.0.0.1/cb?tenant=1")
+        defer { redirect.close() }
+        let shown = try await open(redirect.redirectURI + "&code=c1&state=s")
+        #expect(shown.page.contains("You are signed in"))
+        let url = try await redirect.response()
+        #expect(url == redirect.redirectURI + "&code=c1&state=s")
+        #expect(try AuthorizationResponse(url: url, expectedState: "s", issuer: nil).code == Secret("c1"))
+    }
+
+    @Test func readsAFormThatIsPostedToARedirectURIWithAQuery() async throws {
+        let redirect = try await listen("http://127.0.0.1/cb?tenant=1")
+        defer { redirect.close() }
+        _ = try await open(redirect.redirectURI, post: "code=c1&state=s")
+        let url = try await redirect.response()
+        #expect(try AuthorizationResponse(url: url, expectedState: "s", issuer: nil).code == Secret("c1"))
+    }
+
     @Test(
         arguments: [
             ("http://127.0.0.1/cb", "http://127.0.0.1:", "/cb"), ("http://localhost/a/b", "http://localhost:", "/a/b"),

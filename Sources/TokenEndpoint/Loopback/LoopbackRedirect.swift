@@ -86,14 +86,15 @@ package final class LoopbackRedirect: Sendable {
         }
     }
 
-    /// Waits for the redirect, and returns its URL. A posted form is appended as the query.
+    /// Waits for the redirect, and returns its URL. A posted form is its query.
     ///
     /// - Throws: `cancelled` (-53007) if the task is cancelled, or `close` is called.
     package func response() async throws(TokenError) -> String {
         guard let query = await inbox.next() else {
             throw TokenError(.cancelled, "the sign-in was cancelled before the browser was redirected")
         }
-        return redirectURI + (redirectURI.contains("?") ? "&" : "?") + query
+        // The query of a redirect has that of the redirect URI already (RFC 6749 section 3.1.2).
+        return "\(redirectURI.prefix { $0 != "?" })?\(query)"
     }
 
     /// Has the listener redirect the browser to `page`, and returns the URL to open instead of it; nil if `page` cannot be in a
