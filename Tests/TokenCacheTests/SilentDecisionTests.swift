@@ -38,6 +38,19 @@ internal import TokenStore
         #expect(try builder.decide(builder.parameters(), CacheBuilder.account("alice")).candidates != nil)
     }
 
+    /// Otherwise it would be returned as a valid one after any failure, for the time by which the clock was set back.
+    @Test func doesNotFallBackToATokenSavedInTheFuture() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters(), extendedExpiresIn: 7200)
+        builder.now -= 7200
+        let decision = try builder.decide(builder.parameters(), CacheBuilder.account("alice"), extended: true)
+        guard case .redeem(let plan) = decision else {
+            Issue.record("expected a redemption")
+            return
+        }
+        #expect(plan.fallback == nil)
+    }
+
     @Test func redeemsWhenForcedOrWhenClaimsAreRequested() throws {
         var builder = CacheBuilder()
         try builder.signIn("alice", builder.parameters())

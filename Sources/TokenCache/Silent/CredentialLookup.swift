@@ -39,9 +39,11 @@ extension CredentialCache {
             let token = credentials.accessToken(answering: query, clouds)
         else { return nil }
         let isExpired = token.isExpired(at: now, buffer: request.expirationBuffer)
-        if isExpired, !request.allowsExtendedLifetime || !token.isUsableInOutage(at: now) {
-            // About to expire: usable as a fallback until it has expired.
-            guard token.expiresOn > now, token.cachedAt <= now else { return nil }
+        if isExpired {
+            // Usable as a fallback until it has expired, and in an outage for its extended lifetime. Both times are meaningless if the clock
+            // was set back; see `AccessTokenRecord.isExpired`.
+            let isUsable = token.expiresOn > now || request.allowsExtendedLifetime && token.isUsableInOutage(at: now)
+            guard isUsable, token.cachedAt <= now else { return nil }
         }
         guard var result = result(for: token, request.parameters, at: authority, credentials: credentials) else {
             return nil
