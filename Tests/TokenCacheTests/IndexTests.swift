@@ -160,10 +160,12 @@ internal import TokenStore
             let parameters = TokenParameters(clientID: app, authority: authority, scopes: ScopeSet(scopes))
             let query = try #require(AccessTokenQuery(parameters, at: authority, of: Self.account))
             var compared = 0
-            let token = credentials.accessToken(answering: query, cache.clouds) { _ in
-                compared += 1
-                return isAccepted
-            }
+            let token = credentials.accessToken(
+                answering: query, cache.clouds,
+                where: { _ in
+                    compared += 1
+                    return isAccepted
+                })
             #expect((token != nil) == (isAccepted && compared > 0))
             return compared
         }

@@ -51,6 +51,24 @@ internal import TokenStore
         #expect(plan.fallback == nil)
     }
 
+    /// Other libraries save under other names of the cloud. An import keeps a token for more scopes beside the one that has expired.
+    @Test func prefersAValidTokenToAnExpiredOneUnderThePreferredNameOfTheCloud() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters(), expiresIn: 100)
+        let alice = CacheBuilder.account("alice")
+        let account = AccountKey(issuer: .microsoft, homeAccountID: alice.homeAccountID, username: nil)
+        var token = try #require(builder.cache.partition(.standard)[account].accessTokens.values.first)
+        #expect(token.environment == "login.windows.net")
+        token.environment = "login.microsoftonline.com"
+        token.scopes = ScopeSet(["User.Read", "Mail.Read"])
+        token.secret = Secret("at-imported")
+        token.expiresOn += 3600
+        builder.cache.apply([.save(.accessToken(token))], in: .standard)
+        #expect(try builder.decide(builder.parameters(), alice, buffer: 0).token == "at-alice-User.Read")
+        builder.now += 200
+        #expect(try builder.decide(builder.parameters(), alice).token == "at-imported")
+    }
+
     @Test func redeemsWhenForcedOrWhenClaimsAreRequested() throws {
         var builder = CacheBuilder()
         try builder.signIn("alice", builder.parameters())

@@ -36,7 +36,7 @@ extension CredentialCache {
     ) -> UsableToken? {
         guard !request.forceRefresh, request.parameters.claims == nil else { return nil }
         guard let query = AccessTokenQuery(request.parameters, at: authority, of: account),
-            let token = credentials.accessToken(answering: query, clouds)
+            let token = credentials.accessToken(answering: query, clouds, preferring: { $0.expiresOn > now })
         else { return nil }
         let isExpired = token.isExpired(at: now, buffer: request.expirationBuffer)
         if isExpired {

@@ -32,18 +32,24 @@ struct AccessTokenQuery {
 
 /// Finding tokens among those of an account.
 extension AccountCredentials {
-    /// The preferred access token that answers a query and meets a further condition: at the preferred name of the cloud, then the one
-    /// that expires last, then the one with the greatest key. Independent of the dictionary's order.
+    /// The preferred access token that answers a query and meets a further condition: one that is valid, then at the preferred name of the
+    /// cloud, then the one that expires last, then the one with the greatest key. Independent of the dictionary's order.
     ///
-    /// - Parameter isMatch: called for few tokens, those that may answer the query.
+    /// - Parameters:
+    ///   - isMatch: called for few tokens, those that may answer the query.
+    ///   - isValid: whether a token has not expired. Of two under one name of the cloud, the one that expires last is always valid if the
+    ///     other is, so that it decides between names only.
     func accessToken(
         answering query: AccessTokenQuery, _ clouds: CloudDirectory,
-        where isMatch: (AccessTokenRecord) -> Bool = { _ in true }
+        where isMatch: (AccessTokenRecord) -> Bool = { _ in true },
+        preferring isValid: (AccessTokenRecord) -> Bool = { _ in true }
     ) -> AccessTokenRecord? {
         var best: (token: AccessTokenRecord, entry: AccessTokenIndex.Entry)?
         func offer(_ token: AccessTokenRecord, _ entry: AccessTokenIndex.Entry) {
             if let held = best {
-                let ranks = [token, held.token].map { clouds.rank(of: $0.environment, from: query.environment) }
+                let ranks = [token, held.token].map {
+                    (isValid($0) ? 0 : 1, clouds.rank(of: $0.environment, from: query.environment))
+                }
                 guard ranks[0] < ranks[1] || ranks[0] == ranks[1] && entry.isPreferred(to: held.entry) else { return }
             }
             best = (token, entry)
