@@ -35,7 +35,8 @@ package final class TokenEndpointClient: Sendable {
     /// Redeems a grant for tokens (RFC 6749 sections 4.1.3 and 6, RFC 8628 section 3.4).
     ///
     /// The grant is not sent again once it may have reached the token endpoint, whatever the response. If the response is not
-    /// valid, the discovery document is read again for the next request: the issuer that it named may have changed.
+    /// valid, or the token endpoint is gone, the discovery document is read again for the next request: the provider may have changed the
+    /// issuer that it named, or moved the endpoint.
     /// - Parameter delivery: tells afterwards whether the grant may have reached the token endpoint.
     /// - Throws: `interactionRequired` (-51115), without sending the request, if the token endpoint is not among
     ///   `allowedEndpoints`; the code of the OAuth error; `unhandledHTTPResponse` (-51500) for a status other than
@@ -61,7 +62,7 @@ package final class TokenEndpointClient: Sendable {
                     return tokens
                 }
             } catch {
-                if error.code == .serverInvalidResponse, endpoints.issuer != nil {
+                if error.suggestsChange(of: endpoints) {
                     forget(endpoints, of: DiscoveryKey(authority: request.authority, version: request.version))
                 }
                 throw error
@@ -95,6 +96,18 @@ package final class TokenEndpointClient: Sendable {
                 .invalidDeveloperParameter,
                 "authority \(authority) uses http, which the agent allows neither by --allow-loopback-http nor by its configuration"
             )
+        }
+    }
+}
+
+extension TokenError {
+    /// Whether the provider may have changed its endpoints, or its issuer, since they were read.
+    fileprivate func suggestsChange(of endpoints: Endpoints) -> Bool {
+        switch code {
+        case .serverInvalidResponse: endpoints.issuer != nil
+        case .unhandledHTTPResponse: [404, 405, 410].contains(details.httpStatus)
+        case .networkUnavailable: details.networkErrorCode == NetworkErrorCode.hostNotFound
+        default: false
         }
     }
 }

@@ -84,6 +84,19 @@ internal import TokenModel
         }
     }
 
+    /// A provider may move its token endpoint while the agent runs.
+    @Test(arguments: [(404, 2), (405, 2), (410, 2), (403, 1), (503, 1)])
+    func readsTheDocumentAgainIfTheTokenEndpointIsGone(status: Int, documents: Int) async throws {
+        try await EndpointFixture.with(EndpointFixture.token(.answer(status: status, body: ""))) { fixture in
+            for _ in 0..<2 {
+                let error = try await fixture.failure()
+                #expect(error.details.httpStatus == Int32(status))
+            }
+            #expect(fixture.redeemed.count == 2)
+            #expect(fixture.server.received.count { $0.path.hasSuffix("/openid-configuration") } == documents)
+        }
+    }
+
     @Test(
         arguments: [
             ("/common", nil, OAuthVersion.v2, "/common/v2.0/", "/common/oauth2/v2.0/token"),
