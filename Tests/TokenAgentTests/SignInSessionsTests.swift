@@ -40,12 +40,17 @@ internal import TokenModel
         try await waiting.value()
     }
 
-    @Test func continuesPollingAfterATemporaryOutage() async throws {
+    @Test(
+        arguments: [(.networkUnavailable, nil), (.unhandledHTTPResponse, 503), (.unhandledHTTPResponse, 429)]
+            as [(TokenError.Code, Int32?)])
+    func continuesPollingAfterATemporaryOutage(code: TokenError.Code, status: Int32?) async throws {
         let id = try await parts.beginDeviceCode()
         let waiting = await parts.completeDeviceCode(id)
         try await parts.settle()
         try await parts.timers.advance(by: 5)
-        await parts.provider.redemptions.next().fail(TokenError(.networkUnavailable, "no route"))
+        var outage = TokenError(code, "try again later")
+        outage.details.httpStatus = status
+        await parts.provider.redemptions.next().fail(outage)
         try await parts.settle()
         try await parts.timers.advance(by: 10)
         await parts.provider.redemptions.next().answer(.sample("alice", "1"))

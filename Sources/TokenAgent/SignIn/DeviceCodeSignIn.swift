@@ -58,8 +58,8 @@ extension TokenError {
         case "slow_down": return interval + 5
         case "expired_token", "code_expired": throw SignInSession.Method.expiredDeviceCode
         default:
-            // A temporary outage does not end the sign-in.
-            guard isOutage else { throw self }
+            // Neither a temporary outage nor too many requests (RFC 6585 section 4) end the sign-in, whose code is still valid.
+            guard isOutage || details.httpStatus == 429 else { throw self }
             return interval + 5
         }
     }
