@@ -42,6 +42,9 @@ package final class FaultyDisk: @unchecked Sendable {
         store_faults_arm(faults, Int32(store_fault_corrupt_read), Int64(after), -1)
     }
 
+    /// Lets all later truncations and deletions of files fail, as on a file system that the kernel has made read-only.
+    package func failToShrink() { store_faults_arm(faults, Int32(store_fault_shrink), 0, -1) }
+
     package func recover() { store_faults_disarm(faults) }
 
     /// The number of operations that have failed.

@@ -64,6 +64,7 @@ static int f_write(sqlite3_file *file, const void *buffer, int count, sqlite3_in
 }
 
 static int f_truncate(sqlite3_file *file, sqlite3_int64 size) {
+    if (fails(((fault_file *)file)->faults, store_fault_shrink)) return SQLITE_IOERR_TRUNCATE;
     return real_file(file)->pMethods->xTruncate(real_file(file), size);
 }
 
@@ -119,7 +120,10 @@ static int f_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int fl
     ours->base.pMethods = ours->real->pMethods ? &methods : NULL;
     return code;
 }
-static int f_delete(sqlite3_vfs *vfs, const char *name, int sync) { return of(vfs)->real->xDelete(of(vfs)->real, name, sync); }
+static int f_delete(sqlite3_vfs *vfs, const char *name, int sync) {
+    if (fails(of(vfs), store_fault_shrink)) return SQLITE_IOERR_DELETE;
+    return of(vfs)->real->xDelete(of(vfs)->real, name, sync);
+}
 static int f_access(sqlite3_vfs *vfs, const char *name, int flags, int *result) {
     return of(vfs)->real->xAccess(of(vfs)->real, name, flags, result);
 }

@@ -181,6 +181,8 @@ extension StoreEngine {
     func use(_ wrapping: KeyRing.Wrapping) {
         let isStored = wrapping.source == .file || wrapping.source == .secretService
         self.wrapping = isStored ? wrapping : nil
+        // A change to this source has failed, and has reached the disk nevertheless: the store needs the key that was to be deleted.
+        if settlement?.retired == wrapping.source { settlement = nil }
         if !wrapping.isSettled { settlement = Settlement(current: wrapping) }
     }
 

@@ -14,6 +14,7 @@ enum {
     store_fault_read = 4,   /* EIO on a read */
     store_fault_corrupt = 5, /* a write finds, before it is made, that the file is damaged */
     store_fault_corrupt_read = 6, /* a read finds that the file is damaged */
+    store_fault_shrink = 7, /* a file cannot be truncated or deleted */
 };
 
 /* Registers a VFS under `name`, which has to be unique; NULL when there is no memory. */
@@ -22,7 +23,7 @@ store_faults *store_faults_make(const char *name);
 /* Takes it back; no file of it may be open. */
 void store_faults_free(store_faults *faults);
 
-/* From the `after`th write, flush or read from now on (0 is the next), `count` of that kind fail; a negative count has no end. */
+/* From the `after`th write, flush, read or shrinking from now on (0 is the next), `count` of that kind fail; a negative count has no end. */
 void store_faults_arm(store_faults *faults, int kind, int64_t after, int64_t count);
 
 /* All goes well again. */

@@ -153,6 +153,40 @@ internal import TokenModel
         #expect(try Data(contentsOf: URL(filePath: folder.path + "/cache.key")) == new)
     }
 
+    /// The commit of a change reaches the disk although its flush fails, and the log cannot be emptied before the store is locked.
+    @Test func keepsTheKeyThatAStoreNeedsAfterAFailedChangeAndALock() async throws {
+        for after in 0... {
+            let (folder, disk, keyring) = (try await folderWithRecords(1...3), try FaultyDisk(), try TemporaryFolder())
+            let tool = try await keyring.makeProgram("secret-tool", Self.keyring(keyring.file("secret")))
+            let keys = KeySettings(secretTool: tool)
+            let store = try folder.open(vfs: disk.name, keys: keys)
+            _ = try await store.load()
+            disk.fail(.sync, after: after, count: 1)
+            _ = try? await store.changeKeySource(to: .secretService, passphrase: nil)
+            let failed = disk.failed > 0
+            disk.failToShrink()
+            try await store.lock()
+            disk.recover()
+            #expect(try await store.load().count == 3, "flush \(after)")
+            await store.close()
+            let again = try folder.open(keys: keys)
+            #expect(try await again.load().count == 3, "flush \(after)")
+            await again.close()
+            guard failed else { break }
+        }
+    }
+
+    /// A `secret-tool` whose keyring is a file.
+    private static func keyring(_ file: String) -> String {
+        """
+        case $1 in
+        store) cat >"\(file)" ;;
+        lookup) cat "\(file)" ;;
+        clear) rm "\(file)" ;;
+        esac
+        """
+    }
+
     @Test func changesTheKeyOfALargeStore() async throws {
         let folder = try await folderWithRecords(1...3000)
         let store = try folder.open()
