@@ -98,6 +98,49 @@ internal import TokenStore
         await store.close()
     }
 
+    /// A database that is moved to quarantine later would be opened together with the log of another.
+    @Test func quarantinesTheLogOfAMissingDatabaseByItself() async throws {
+        let folder = try StoreFolder()
+        let first = try folder.open()
+        for number in 1...6 { try await first.commit([.put(.sample(number))]) }
+        let crashed = try folder.copyWithoutClosing()
+        await first.close()
+        try FileManager.default.removeItem(atPath: crashed.file)
+        let store = try crashed.open()
+        _ = try await store.load()
+        await store.close()
+        try Data("what was damaged".utf8).write(to: URL(filePath: crashed.file))
+        let again = try crashed.open()
+        _ = try await again.load()
+        #expect(
+            again.report.quarantined == [
+                "cache.sqlite-wal.quarantine-20300317T174640Z", "cache.sqlite.quarantine-20300317T174640Z",
+            ])
+        #expect(!crashed.names.contains { $0.contains("quarantine") && $0.hasSuffix("-wal") })
+        await again.close()
+    }
+
+    /// A crash after the store with a damaged key file has been moved to quarantine, and before the key file has been moved.
+    @Test func keepsADamagedKeyFileIfAQuarantineWasInterrupted() async throws {
+        let folder = try await StoreFolder.withOneRecord()
+        let key = folder.path + "/cache.key"
+        var damaged = try Data(contentsOf: URL(filePath: key))
+        // An editor that ends lines with CR and LF leaves a key that can be repaired.
+        damaged = Data(damaged.flatMap { $0 == UInt8(ascii: "\n") ? [UInt8(ascii: "\r"), $0] : [$0] })
+        try damaged.write(to: URL(filePath: key))
+        try FileManager.default.moveItem(atPath: folder.file, toPath: folder.file + ".quarantine-20300101T000000Z")
+        let store = try folder.open()
+        #expect(try await store.load().isEmpty)
+        let kept = try #require(store.report.quarantined.first { $0.hasPrefix("cache.key") })
+        #expect(try Data(contentsOf: URL(filePath: folder.path + "/" + kept)) == damaged)
+        #expect(store.report.notices.count == 1 && store.report.notices.first?.contains(kept) == true)
+        try await store.commit([.put(.sample(2))])
+        await store.close()
+        let again = try folder.open()
+        #expect(try await again.load().map(\.key) == [.sample(2)])
+        await again.close()
+    }
+
     @Test(arguments: FaultyDisk.Failure.allCases)
     func opensWithTheReportedKeyWhereverAChangeFails(failure: FaultyDisk.Failure) async throws {
         let credentials = try StoreFolder()

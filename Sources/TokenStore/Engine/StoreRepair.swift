@@ -63,9 +63,12 @@ extension StoreEngine {
                 "the store cannot be opened (\(defect.reason)); it is kept as \(name). A new one was created, and its key comes from "
                     + "\(ring.place(of: source)); \(remedy)")
         } else {
+            // Files in quarantine may need it: the agent may have been killed after it had moved them, and before it moved the key.
+            let kept = isKeyDamaged ? try paths.quarantine(file: ring.keyFile.path, now: options.now()) : nil
             if isMissing {
+                let key = kept.map { "is damaged, and is kept as \($0)" } ?? "is there"
                 report.notices.append(
-                    "\(paths.database) is missing, although there was a store (\(ring.keyFile.path) is there); a new one was "
+                    "\(paths.database) is missing, although there was a store (\(ring.keyFile.path) \(key)); a new one was "
                         + "created, and accounts have to sign in again")
             }
             // No record has ever been written to it.

@@ -111,7 +111,7 @@ struct StorePaths: Sendable {
     func finishReplacing(now: Int64) throws(TokenError) -> String? {
         guard PrivateFiles.store.size(of: replacement) != nil else { return nil }
         guard try isWholeStore(replacement) else {
-            try PrivateFiles.store.move(replacement, to: replacement + unusedSuffix(now))
+            try quarantine(file: replacement, now: now)
             return nil
         }
         let name = hasLog || PrivateFiles.store.size(of: database) != nil ? try quarantine(now: now) : nil
@@ -136,15 +136,17 @@ struct StorePaths: Sendable {
     /// Renames the database, its log and `others`; the new names have the time in them.
     ///
     /// - Parameter now: seconds since 1970.
-    /// - Returns: the new name of the database.
+    /// - Returns: the new name of the database, or of the log if there is no database.
     func quarantine(_ others: [String] = [], now: Int64) throws(TokenError) -> String {
-        let suffix = hasLog ? unusedSuffix(now) : suffixOfLoneLog ?? unusedSuffix(now)
+        let (hasDatabase, hasLog) = (PrivateFiles.store.size(of: database) != nil, hasLog)
+        let suffix = hasLog ? unusedSuffix(now, others) : suffixOfLoneLog ?? unusedSuffix(now, others)
         // The log first: after a crash in between, a database without its log would be taken for an older state.
         for path in (hasLog ? [log] : []) + [database] + others where PrivateFiles.store.size(of: path) != nil {
-            let target = path == log ? database + suffix + "-wal" : path + suffix
+            // A log whose database is missing does not get the name by which one waits for its database.
+            let target = path == log && hasDatabase ? database + suffix + "-wal" : path + suffix
             try PrivateFiles.store.move(path, to: target)
         }
-        return Self.name + suffix
+        return (hasLog && !hasDatabase ? Self.name + "-wal" : Self.name) + suffix
     }
 
     /// The names of the files in quarantine; the log of a quarantined database is not listed.
@@ -164,7 +166,17 @@ struct StorePaths: Sendable {
     /// as the journal of a larger transaction, whichever that is.
     func quarantineJournal(now: Int64) throws(TokenError) {
         guard PrivateFiles.store.exists(journal) else { return }
-        try PrivateFiles.store.move(journal, to: journal + unusedSuffix(now))
+        try quarantine(file: journal, now: now)
+    }
+
+    /// Moves a file that belongs to no database to quarantine.
+    ///
+    /// - Returns: the new path.
+    @discardableResult
+    func quarantine(file path: String, now: Int64) throws(TokenError) -> String {
+        let target = path + unusedSuffix(now, [path])
+        try PrivateFiles.store.move(path, to: target)
+        return target
     }
 
     private var hasLog: Bool { PrivateFiles.store.size(of: log).map { $0 > 0 } ?? false }
@@ -175,10 +187,13 @@ struct StorePaths: Sendable {
             .map { String($0.dropFirst(Self.name.count).dropLast(4)) }
     }
 
-    private func unusedSuffix(_ now: Int64) -> String {
+    /// The suffix for the database, its log and `others`, with which no file has its name.
+    private func unusedSuffix(_ now: Int64, _ others: [String]) -> String {
         let time = CivilTime(secondsSince1970: now).compactText + "Z"
         var (suffix, number) = (Self.quarantineMark + time, 1)
-        while [suffix, suffix + "-wal"].contains(where: { PrivateFiles.store.size(of: database + $0) != nil }) {
+        while ([database + suffix, database + suffix + "-wal"] + ([log] + others).map { $0 + suffix })
+            .contains(where: PrivateFiles.store.exists)
+        {
             number += 1
             suffix = "\(Self.quarantineMark)\(time)-\(number)"
         }
