@@ -175,6 +175,36 @@ internal import TokenModel
         #expect(Set(written.compactMap { $0.value["secret"]?.string }).count == 300)
     }
 
+    /// There is a limit for all files together, and for what the agent's own section says of an app.
+    @Test func limitsTheRealmsOfSeveralFilesAndOfTheOwnSection() throws {
+        let host = "https://\(Self.environment)"
+        let own = (0..<300).map { #""\#(host)/own-\#($0).com": "\#(host)/\#(CacheBuilder.tenant)""# }
+        let section = """
+            {"SSOAgent": {"m": {"kind": 6, "record": {"client_id": "app-1", "home_account_id": "oid-alice.\(CacheBuilder.tenant)",
+               "issuer": "", "sign_in_state": "signed_in", "authority_map": {\(own.joined(separator: ","))}}}}}
+            """
+        let idToken = CacheBuilder.idToken("alice", tenant: CacheBuilder.tenant, version: .v2)
+        let files = (0..<8).map { number in
+            let entries = (0..<10).map { entry in
+                let members = Self.base("tenant-\(number)-\(entry).com")
+                return #""i\#(entry)": {\#(members), "credential_type": "IdToken", "secret": "\#(idToken)"}"#
+            }
+            return "{\"IdToken\": {\(entries.joined(separator: ","))}}"
+        }
+        for imported in [[section], files, files + [section], [section] + files] {
+            var cache = CredentialCache()
+            for file in imported { try cache.merge(Array(file.utf8), .msalJSON) }
+            try cache.merge(Array(UnifiedImportTests.cache(realm: CacheBuilder.tenant).utf8), .msalJSON)
+            let maps = cache.records().compactMap { record -> Int? in
+                if case .accountMetadata(let metadata) = record { metadata.authorityMap.count } else { nil }
+            }
+            #expect(maps == [64])
+            let exported = try cache.export(.msalJSON, of: .standard, now: Fixture.whenWritten)
+            #expect(try JSONReader.read(exported)["AccessToken"]?.members.count == 65)
+            #expect(try cache.merge(exported, .msalJSON).changes.isEmpty)
+        }
+    }
+
     /// An account that the agent made is exported under the environment of the library whose cache also has it.
     @Test func exportsAnAccountUnderItsLibrarysNameOfTheCloud() throws {
         var builder = CacheBuilder()

@@ -15,7 +15,7 @@ struct ImportedSignIns {
     private var authorities: [SignIn: [String: String]] = [:]
     private var shared = SharedTexts()
 
-    /// The limit of realms that led an app to an account's tenants: every token is exported under each of them.
+    /// The limit of realms in one file that led an app to an account's tenants: every token is exported under each of them.
     private static let mostRealms = 16
 
     /// Notes that an app has a token of an account.
@@ -71,7 +71,8 @@ struct ImportedSignIns {
         var metadata = known
         metadata.signInState = .signedIn
         var places = Set(metadata.authorityMap.keys.compactMap { Self.place(of: $0, clouds) })
-        for (requested, issuer) in (authorities[pair] ?? [:]).sorted(by: { $0.key < $1.key }) {
+        for (requested, issuer) in (authorities[pair] ?? [:]).sorted(by: { $0.key < $1.key })
+        where metadata.authorityMap.count < AccountMetadataRecord.mostAuthorities {
             guard let place = Self.place(of: requested, clouds), places.insert(place).inserted else { continue }
             metadata.authorityMap[requested] = issuer
         }

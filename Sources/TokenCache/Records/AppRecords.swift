@@ -58,6 +58,10 @@ package struct AccountMetadataRecord: Sendable, Equatable, Codable {
     /// The authority that issued the tokens, for each requested authority.
     package var authorityMap: [String: String]
 
+    /// The maximum number of authorities in the map of an imported record, and after imports: an export has a copy of every token for
+    /// each. The agent itself notes fewer.
+    package static let mostAuthorities = 64
+
     enum CodingKeys: String, CodingKey {
         case clientID = "client_id"
         case issuer
@@ -102,13 +106,17 @@ extension AccountMetadataRecord: RecordContent {
         if let name = username { username = try body("name", name) }
     }
 
-    /// Removes authorities that are longer than a request can name.
+    /// Removes authorities that are longer than a request can name, and those that are too many.
     package mutating func shortenNames() {
         let isFitting = { (url: String) in
             url.utf8.count <= 2 * ValueLimits.authority && ValueLimits.isPrintable(url)
         }
         if !authorityMap.allSatisfy({ isFitting($0.key) && isFitting($0.value) }) {
             authorityMap = authorityMap.filter { isFitting($0.key) && isFitting($0.value) }
+        }
+        if authorityMap.count > Self.mostAuthorities {
+            let kept = Set(authorityMap.keys.sorted().prefix(Self.mostAuthorities))
+            authorityMap = authorityMap.filter { kept.contains($0.key) }
         }
     }
 }
