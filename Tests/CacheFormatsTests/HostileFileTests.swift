@@ -1,3 +1,4 @@
+internal import CacheTestSupport
 internal import Foundation
 internal import TestSupport
 internal import Testing
@@ -70,6 +71,22 @@ internal import TokenModel
             #expect(try cache.merge(Array(file.utf8), .msalJSON).report.accounts == 1)
             _ = try cache.export(.msalJSON, of: .standard, now: Fixture.whenWritten)
         }
+    }
+
+    /// The agent's own section of a file has the records of a store, with fields that an export writes in place of the record's.
+    @Test func exportsAnAccountAsItIsWhateverTheOwnSectionOfAFileSays() throws {
+        var builder = CacheBuilder()
+        builder.now = Fixture.whenWritten - 1
+        try builder.signIn("alice", builder.parameters(), refreshToken: "rt-mine")
+        let before = try builder.cache.export(.msalJSON, of: .standard, now: Fixture.whenWritten)
+        let file = #"""
+            {"SSOAgent": {"x": {"kind": 1, "record": {"home_account_id": "oid-alice.\#(CacheBuilder.tenant)", "issuer": "",
+               "environment": "login.microsoftonline.com", "realm": "\#(CacheBuilder.tenant)",
+               "username": "alice@contoso.com", "authority_type": "MSSTS", "source": "msal",
+               "foreign": "{"home_account_id": "x.y", "environment": "other.example", "realm": "z"}"}}}}
+            """#
+        try builder.cache.merge(Array(file.utf8), .msalJSON)
+        #expect(try builder.cache.export(.msalJSON, of: .standard, now: Fixture.whenWritten) == before)
     }
 
     @Test func stopsAtAnArchiveThatRefersToItself() throws {

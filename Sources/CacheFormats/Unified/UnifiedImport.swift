@@ -143,6 +143,8 @@ extension ForeignCache {
             account.issuer = issuer
             record = record.assigned(to: account)
         }
+        let environment = record.header.environment
+        record = record.filteringUnknownFields { isUnknown($0, at: environment) }
         var user: DirectoryUser?
         if case .account(let account) = record, account.homeAccountID == nil, let objectID = account.localAccountID {
             user = DirectoryUser(tenantID: account.realm, objectID: objectID)
@@ -153,6 +155,14 @@ extension ForeignCache {
             Self.title(
                 "\(record.kind)", fields.text(.username), fields.text(.clientID), fields[.target]?.string),
             user: user)
+    }
+
+    /// Whether a field of a record of the agent's own section may be an unknown one. An export writes unknown fields in place of the
+    /// record's own: of the fields of the schema, only the cloud's name may be among them, which may be another of the same cloud.
+    private func isUnknown(_ field: JSONTree.Member, at environment: String?) -> Bool {
+        guard let known = UnifiedField(rawValue: field.name) else { return true }
+        guard known == .environment, let name = field.value.string, let environment else { return false }
+        return clouds.sameCloud(name, environment)
     }
 
     /// Keeps an entry that the agent does not use, for its library.

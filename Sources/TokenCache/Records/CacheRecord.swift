@@ -46,6 +46,14 @@ package enum CacheRecord: Sendable, Equatable {
     /// The same record of another account.
     package func assigned(to account: AccountKey) -> CacheRecord { changed { $0.assign(to: account) } }
 
+    /// The same record with those of its unknown fields for which `isIncluded` returns true.
+    package func filteringUnknownFields(_ isIncluded: (JSONTree.Member) -> Bool) -> CacheRecord {
+        guard let json = header.unknownFields, json != UnknownFields.none else { return self }
+        var fields = UnknownFields(json)
+        for field in fields.members where !isIncluded(field) { fields.remove(field.name) }
+        return changed { $0.setUnknownFields(fields.json) }
+    }
+
     /// The record after a change.
     func changed<Failure: Error>(
         _ body: (inout any RecordContent) throws(Failure) -> Void
