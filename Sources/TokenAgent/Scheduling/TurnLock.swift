@@ -1,3 +1,5 @@
+internal import NIOCore
+
 /// Exclusive locks, one for each key, for code on one actor. The members that wait for a key take turns: a member with one request
 /// waits for one request of every other member at most, however many these have. Requests of one member are granted in order of
 /// arrival.
@@ -28,3 +30,23 @@ final class TurnLock<Key: Hashable, Member: Hashable> {
         if let next = held[key]?.popFirst() { next.resume() } else { held[key] = nil }
     }
 }
+
+/// Elements of several members, which come out in turn: one of each member, and those of one member in order of arrival.
+struct RoundRobin<Member: Hashable, Element> {
+    /// The members with elements; each is there once.
+    private var turns = CircularBuffer<Member>()
+    private var elements: [Member: CircularBuffer<Element>] = [:]
+
+    mutating func append(_ element: Element, of member: Member) {
+        if elements[member] == nil { turns.append(member) }
+        elements[member, default: CircularBuffer()].append(element)
+    }
+
+    mutating func popFirst() -> Element? {
+        guard let member = turns.popFirst(), let element = elements[member]?.popFirst() else { return nil }
+        if elements[member]?.isEmpty == true { elements[member] = nil } else { turns.append(member) }
+        return element
+    }
+}
+
+extension RoundRobin: Sendable where Member: Sendable, Element: Sendable {}

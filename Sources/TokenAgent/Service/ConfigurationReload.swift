@@ -1,5 +1,6 @@
+package import AccessPolicy
 internal import Logging
-internal import TokenModel
+package import TokenModel
 
 /// Reads the configuration of a running agent again: one reading at a time, so that what was read later is in effect.
 ///
@@ -51,4 +52,23 @@ final class ConfigurationReload {
     private static func offLoop<Value: Sendable>(
         _ work: @Sendable () throws(TokenError) -> Value
     ) async throws(TokenError) -> Value { try work() }
+}
+
+/// The values that a running agent can change when its configuration is read again. All others need a restart.
+package struct ReadConfiguration: Sendable {
+    /// The rules of the access policy.
+    package var rules: [PolicyRule]
+    /// Whether the audit log has usernames.
+    package var auditsNames: Bool
+    /// Whether authorities on this machine may use `http`.
+    package var allowsLoopbackHTTP: Bool
+    /// What differs from the configuration that was in effect.
+    package var report: ReloadConfiguration.Reply
+
+    package init(rules: [PolicyRule], auditsNames: Bool, allowsLoopbackHTTP: Bool, report: ReloadConfiguration.Reply) {
+        self.rules = rules
+        self.auditsNames = auditsNames
+        self.allowsLoopbackHTTP = allowsLoopbackHTTP
+        self.report = report
+    }
 }
