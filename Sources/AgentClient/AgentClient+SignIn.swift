@@ -1,4 +1,5 @@
 internal import AgentSocket
+internal import PosixFiles
 public import TokenModel
 
 extension AgentClient {
@@ -115,7 +116,7 @@ public struct SignInPresenter: Sendable {
     ) {
         self.method = method
         self.browserCommands = browserCommands ?? AgentEnvironment.current.browserCommands
-        self.showDeviceCode = showDeviceCode ?? { StandardError.write($0.message + "\n") }
-        self.showNotice = showNotice ?? { StandardError.write($0 + "\n") }
+        self.showDeviceCode = showDeviceCode ?? { StandardStream.error.write($0.message + "\n") }
+        self.showNotice = showNotice ?? { StandardStream.error.write($0 + "\n") }
     }
 }

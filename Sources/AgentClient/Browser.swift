@@ -1,6 +1,5 @@
 internal import AgentSocket
 internal import CAgentSystem
-internal import PosixFiles
 internal import Synchronization
 package import TokenModel
 
@@ -85,11 +84,6 @@ package final class BrowserWait: Sendable {
 
     /// Notes that the sign-in is not waited for any more. A browser may end long after it, when its failure does not matter.
     package func end() { state.withLock { $0 = .ended } }
-}
-
-/// Writes messages for the user to standard error, so that the output of a program that is piped stays free of them.
-enum StandardError {
-    static func write(_ text: String) { StandardStream.error.write(text) }
 }
 
 /// Starts programs in processes of their own.

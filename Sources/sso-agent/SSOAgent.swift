@@ -152,7 +152,7 @@ struct SSOAgent: ParsableCommand {
             let (options, sandbox) = try prepare()
             try runUntilStopped(options, sandbox)
         } catch {
-            StandardError.print(error.problem.printed(by: "sso-agent"))
+            StandardStream.error.write(error.problem.printed(by: "sso-agent") + "\n")
             throw ExitCode.failure
         }
     }
@@ -161,7 +161,7 @@ struct SSOAgent: ParsableCommand {
     /// starts the helper, makes the folders, and restricts the process.
     private func prepare() throws(TokenError) -> (AgentOptions, ProcessSandbox?) {
         if !allowDebugging, !ResourceLimits.forbidInspection() {
-            StandardError.print("sso-agent: debuggers and core dumps cannot be disabled on this system")
+            StandardStream.error.write("sso-agent: debuggers and core dumps cannot be disabled on this system\n")
         }
         // First of all, since the helper gets this environment.
         let handover = try ServiceHandover.receive()
@@ -274,7 +274,7 @@ struct SSOAgent: ParsableCommand {
         let server = try await AgentServer.start(options)
         sandbox?.closeUnixSockets()
         options.keys.passphrase = nil
-        StandardError.print("listening on \(options.socketPath)")
+        StandardStream.error.write("listening on \(options.socketPath)\n")
         if leavesOutput { _ = agent_leave_output() }
         releaseCode()
         for await signal in signals.arrivals {
@@ -367,9 +367,4 @@ struct SSOAgent: ParsableCommand {
     private static func absolute(_ path: String) -> String {
         path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
     }
-}
-
-/// Messages for the user who has started the agent.
-enum StandardError {
-    static func print(_ line: String) { StandardStream.error.write(line + "\n") }
 }

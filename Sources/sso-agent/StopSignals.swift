@@ -1,5 +1,6 @@
 internal import CAgentSystem
 internal import Dispatch
+internal import PosixFiles
 internal import Synchronization
 
 #if canImport(Glibc)
@@ -95,7 +96,7 @@ struct StopSignals {
 
     /// Ends the process with the status of one that the signal has ended.
     private static func end(_ number: Int32, _ reason: String) -> Never {
-        StandardError.print("sso-agent: \(reason)")
+        StandardStream.error.write("sso-agent: \(reason)\n")
         _exit(128 + number)
     }
 

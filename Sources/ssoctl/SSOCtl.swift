@@ -61,7 +61,7 @@ struct SSOCtl: AsyncParsableCommand {
         CompletionRun.prepare(arguments)
         let arguments = withJSONAfterCommand(arguments)
         do {
-            if arguments.first == "token", let token = TokenRequest(plain: arguments.dropFirst()) {
+            if arguments.first == "token", let token = TokenWork(plain: arguments.dropFirst()) {
                 return try await token.run()
             }
             if let unknown = CommandPath(arguments, configuration).unknown { throw unknown }

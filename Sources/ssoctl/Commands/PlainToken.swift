@@ -1,6 +1,6 @@
 internal import TokenModel
 
-extension TokenRequest {
+extension TokenWork {
     /// Reads a command line whose options are written in full, each with its value as the next argument, as scripts write them.
     ///
     /// With ArgumentParser, `ssoctl token` takes six times the instructions, and programs run it before each of their requests.

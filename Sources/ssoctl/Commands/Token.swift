@@ -25,19 +25,19 @@ struct TokenCommand: AsyncParsableCommand {
     @OptionGroup(title: "Output") var form: TokenFormOptions
     @OptionGroup var output: OutputOptions
 
-    private var request: TokenRequest {
-        TokenRequest(
+    private var work: TokenWork {
+        TokenWork(
             target: target.values, account: account.values, freshness: freshness.values, form: form.values,
             isJSON: output.json)
     }
 
     func validate() throws { try form.values.validate(isJSON: output.json) }
 
-    func run() async throws { try await request.run() }
+    func run() async throws { try await work.run() }
 }
 
-/// A request for a token without user interaction.
-struct TokenRequest: CommandWork {
+/// The work of `ssoctl token`, whichever parser has read its command line.
+struct TokenWork: CommandWork {
     var target = TargetChoice()
     var account = AccountChoice()
     var freshness = Freshness()
