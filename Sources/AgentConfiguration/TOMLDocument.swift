@@ -115,15 +115,19 @@ struct TOMLDocument: Sendable, Equatable {
                 guard keys.insert(table + [key]).inserted else {
                     throw TOMLError(number, "“\(key)” is there twice; remove one of the two lines")
                 }
-                let entry = Entry(line: number, table: Self.name(table), key: key, value: value)
-                if isInElement {
-                    elements[elements.count - 1].entries.append(entry)
-                } else if tables.isEmpty {
-                    entriesOfNoTable.append(entry)
-                } else {
-                    tables[tables.count - 1].entries.append(entry)
-                }
+                add(Entry(line: number, table: Self.name(table), key: key, value: value), isInElement: isInElement)
             }
+        }
+    }
+
+    /// Adds an entry to the table or the element that was begun last.
+    private mutating func add(_ entry: Entry, isInElement: Bool) {
+        if isInElement {
+            elements[elements.count - 1].entries.append(entry)
+        } else if tables.isEmpty {
+            entriesOfNoTable.append(entry)
+        } else {
+            tables[tables.count - 1].entries.append(entry)
         }
     }
 

@@ -122,17 +122,7 @@ package final class AgentServer: Sendable {
             // Begins to load the store before a connection is accepted: whatever its first request is, it waits for that load.
             try await loop.submit {
                 owner.assumeIsolated { owner in
-                    owner.sockets.start(
-                        PublishedSockets.Server(
-                            files: SocketFiles(helper: options.helper), audit: audit,
-                            open: { publication, socket in
-                                acceptor.bootstrap(publication).withBoundSocket(socket).map { listener in
-                                    DescriptorGuard.guardListener(listener, socket)
-                                    return listener
-                                }
-                            },
-                            closeConnections: { registry.value.closeConnections(ofSocket: $0.id) },
-                            connections: { registry.value.connections(ofSocket: $0.id) }))
+                    owner.sockets.start(publicationServer(options, acceptor, registry, audit))
                     owner.start(passphrase: passphrase)
                 }
             }.get()
@@ -224,6 +214,23 @@ package final class AgentServer: Sendable {
         loop.flatSubmit(work).cascade(to: done)
         try? await done.futureResult.get()
         timer.cancel()
+    }
+
+    /// What the published sockets need of the server: opening a listener, and the connections to it.
+    private static func publicationServer(
+        _ options: AgentOptions, _ acceptor: ConnectionAcceptor, _ registry: NIOLoopBoundBox<SessionRegistry>,
+        _ audit: AuditTrail?
+    ) -> PublishedSockets.Server {
+        PublishedSockets.Server(
+            files: SocketFiles(helper: options.helper), audit: audit,
+            open: { publication, socket in
+                acceptor.bootstrap(publication).withBoundSocket(socket).map { listener in
+                    DescriptorGuard.guardListener(listener, socket)
+                    return listener
+                }
+            },
+            closeConnections: { registry.value.closeConnections(ofSocket: $0.id) },
+            connections: { registry.value.connections(ofSocket: $0.id) })
     }
 
     /// Starts the server of the metrics socket; nil if there is none.

@@ -71,13 +71,11 @@ extension ForeignCache {
     private mutating func readCredential(
         _ item: UnifiedItem, _ entry: JSONTree.Member, _ section: UnifiedSection, _ survey: UnifiedSurvey
     ) {
-        func title() -> String {
-            Self.title(section.entryName, survey.tenants.name(of: item), item.text(.clientID), item.target)
-        }
-        guard let secret = item.text(.secret) else { return skip(title(), "it holds no token") }
-        guard secret != ADALEntry.tombstone else { return skip(title(), "a tombstone: its token was rejected") }
+        let title = Self.title(section.entryName, survey.tenants.name(of: item), item.text(.clientID), item.target)
+        guard let secret = item.text(.secret) else { return skip(title, "it holds no token") }
+        guard secret != ADALEntry.tombstone else { return skip(title, "a tombstone: its token was rejected") }
         guard let home = item.text(.homeAccountID).flatMap({ shared.homeAccountID($0) }) else {
-            return skip(title(), "an app's own token, of no account")
+            return skip(title, "an app's own token, of no account")
         }
         guard let environment = item.environment.map({ shared($0) }),
             let clientID = item.text(.clientID).flatMap({ shared.clientID($0) })
@@ -89,37 +87,45 @@ extension ForeignCache {
         switch survey.issuers.provider(ofCredential: item, in: section, of: home.text, at: environment) {
         case .known(let known): issuer = known
         case .unknown: return keep(entry, in: section, Self.unknownProvider(environment))
-        case .several: return skip(title(), Self.uncertainIssuer)
+        case .several: return skip(title, Self.uncertainIssuer)
         }
         let credential = UnifiedCredential(
             account: AccountKey(issuer: issuer, identity: .home(home)), environment: environment, clientID: clientID,
             secret: secret)
-        let realm = shared(survey.tenants.tenant(of: item) ?? UnifiedIssuers.realm(of: item))
+        addToken(item, entry, section, survey.tenants, credential, title)
+    }
+
+    /// Adds the record of a credential's kind; the credential has what all kinds have.
+    private mutating func addToken(
+        _ item: UnifiedItem, _ entry: JSONTree.Member, _ section: UnifiedSection, _ tenants: UnifiedTenants,
+        _ credential: UnifiedCredential, _ title: String
+    ) {
+        let realm = shared(tenants.tenant(of: item) ?? UnifiedIssuers.realm(of: item))
         let requestedRealm = requestedRealm(item, realm)
         let isOld = Self.isOld(entry.name)
         switch section {
         case .refreshToken:
             var token = RefreshTokenRecord(item, credential, clouds)
             token.unknownFields = shared(item.unknownFields(beyond: UnifiedItem(token)))
-            add(.refreshToken(token), title(), hasOldName: isOld)
+            add(.refreshToken(token), title, hasOldName: isOld)
         case .idToken:
-            guard survey.tenants.agrees(with: item) else {
-                return skip(title(), "another ID token of the app names the tenant that the realm leads to")
+            guard tenants.agrees(with: item) else {
+                return skip(title, "another ID token of the app names the tenant that the realm leads to")
             }
             guard var token = IDTokenRecord(credential, realm: realm) else {
                 return keep(entry, in: section, "its claims cannot be read; kept for export only")
             }
             token.unknownFields = shared(
                 item.unknownFields(beyond: UnifiedItem(token), requestedRealm: requestedRealm))
-            add(.idToken(token), title(), requestedRealm: requestedRealm, hasOldName: isOld)
+            add(.idToken(token), title, requestedRealm: requestedRealm, hasOldName: isOld)
         default:
             let scopes = shared.scopes(target: item.target ?? "")
             guard var token = AccessTokenRecord(item, credential, realm: realm, scopes: scopes) else {
-                return skip(title(), "it does not say when it expires")
+                return skip(title, "it does not say when it expires")
             }
             token.unknownFields = shared(
                 item.unknownFields(beyond: UnifiedItem(token), requestedRealm: requestedRealm))
-            add(.accessToken(token), title(), requestedRealm: requestedRealm, hasOldName: isOld)
+            add(.accessToken(token), title, requestedRealm: requestedRealm, hasOldName: isOld)
         }
     }
 

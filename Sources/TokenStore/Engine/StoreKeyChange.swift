@@ -132,14 +132,8 @@ extension StoreEngine {
                     let batch = try database.batch(after: done, upTo: last, limit: Self.batch)
                     guard !batch.isEmpty else { break }
                     let records = batch.compactMap(\.self)
-                    let first = after.state.counter
-                    let sealed = Array(records.indices).concurrentMap { index in
-                        Result { () throws(TokenError) in
-                            try records[index].resealed(as: first + 1 + Int64(index), from: old, to: new)
-                        }
-                    }
                     var added: [SealedRecord] = []
-                    for result in sealed {
+                    for result in Self.resealed(records, behind: after.state.counter, from: old, to: new) {
                         guard let (record, group) = try result.get() else { break }
                         after.add(record, in: group, SetDigest(record.id, record.sequence, new), new)
                         added.append(record)
@@ -163,6 +157,17 @@ extension StoreEngine {
         }
         report.writeError = nil
         return after
+    }
+
+    /// The records with another key, numbered from the number behind `last`; nil for one that is damaged.
+    private static func resealed(
+        _ records: [SealedRecord], behind last: Int64, from old: StoreKeys.Derived, to new: StoreKeys.Derived
+    ) -> [Result<(record: SealedRecord, group: String)?, TokenError>] {
+        Array(records.indices).concurrentMap { index in
+            Result { () throws(TokenError) in
+                try records[index].resealed(as: last + 1 + Int64(index), from: old, to: new)
+            }
+        }
     }
 
     /// Deletes the keys that are not needed any more, if the log is empty.
