@@ -138,7 +138,7 @@ package struct SocketRules: Sendable, Equatable {
     private func surplus(of granted: ScopeSet, _ requested: ScopeSet) -> ScopeSet {
         let isResource = requested.scopes.contains { $0.lowercased().hasSuffix("/.default") && scopes.contains($0) }
         guard !scopes.isEmpty, !isResource else { return ScopeSet([]) }
-        return granted.subtracting(Self.harmless).subtracting(scopes)
+        return granted.subtracting(Self.claimScopes).subtracting(scopes)
     }
 
     /// The accounts of a list that are served. Profiles of other tenants are left out, unless an authority names their tenant.
@@ -190,7 +190,7 @@ package struct SocketRules: Sendable, Equatable {
     private static let otherTenant = "it serves the account's home tenant, by its ID or as common or organizations"
 
     /// Scopes that give access to nothing but the claims of the ID token.
-    private static let harmless = ScopeSet.reserved.union(ScopeSet(["email"]))
+    private static let claimScopes = ScopeSet.reserved.union(ScopeSet(["email"]))
 }
 
 /// Comparison with the account that a socket is limited to.

@@ -22,7 +22,7 @@ public final class AgentClient: Sendable {
     private let appName: String?
     private let timeout: Duration
     private let connection: AgentConnection
-    /// Nil if every request is sent.
+    /// The results that are kept; nil if every request is sent.
     private let results: KeptResults?
 
     /// Creates a client of the agent at `socketPath`; it connects at the first call.

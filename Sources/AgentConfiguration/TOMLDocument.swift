@@ -64,7 +64,7 @@ struct TOMLDocument: Sendable, Equatable {
     struct Table: Sendable, Equatable {
         /// The number of the line, counted from 1.
         let line: Int
-        /// One or two names.
+        /// The names in the header of the table: one or two.
         let names: [String]
         fileprivate(set) var entries: [Entry] = []
     }

@@ -45,7 +45,7 @@ package enum SessionIsolation {
         private enum Manager {
             case none
             case process(Int32)
-            /// It is in other namespaces of processes or users.
+            /// The process is in other namespaces of processes or users.
             case hidden
         }
 

@@ -6,7 +6,7 @@ package struct AuditLine: Sendable {
     /// The number of the line, from 1 on.
     package let number: Int64
 
-    /// Nil if the line is not one that the agent writes.
+    /// Returns nil if the line is not one that the agent writes.
     package init?(_ bytes: some Sequence<UInt8>) {
         guard let tree = try? JSONReader.read(Array(bytes)), let number = tree["seq"]?.integer,
             Self.numbers.contains(number), tree["prev"]?.string != nil

@@ -48,12 +48,12 @@ package struct CacheExport: Sendable {
         self.count = count
     }
 
-    /// Returns the next `most` bytes, or the rest; nil at the end.
-    package mutating func next(_ most: Int) -> Secret? {
-        while pending.count < most, let piece = source.next() { pending += piece }
+    /// Returns the next `limit` bytes, or the rest; nil at the end.
+    package mutating func next(_ limit: Int) -> Secret? {
+        while pending.count < limit, let piece = source.next() { pending += piece }
         guard !pending.isEmpty else { return nil }
-        let part = Secret(bytes: pending.prefix(most))
-        let rest = Array(pending.dropFirst(most))
+        let part = Secret(bytes: pending.prefix(limit))
+        let rest = Array(pending.dropFirst(limit))
         pending.withUnsafeMutableBytes { wipeMemory($0) }
         pending = rest
         return part

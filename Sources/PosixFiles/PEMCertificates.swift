@@ -19,7 +19,7 @@ package enum PEMCertificates {
         return canBeRead(beginning + (try file.readToEnd(limit: longestFile - beginning.count)))
     }
 
-    /// The same, of the content of a file.
+    /// Whether the content of a file has a certificate that can be read.
     package static func canBeRead(_ file: [UInt8]) -> Bool {
         guard let start = offset(of: begin, in: file, from: 0).map({ $0 + begin.count }),
             let stop = offset(of: end, in: file, from: start),

@@ -27,7 +27,7 @@ struct AccountTable: Sendable {
     /// Whether a record can be added to an account as a packed one.
     func hasRoom(in account: AccountKey) -> Bool {
         switch entries[account] {
-        case .packed(let packed): packed.count < PackedAccount.mostRecords
+        case .packed(let packed): packed.count < PackedAccount.maximumRecords
         case .unpacked: false
         case nil: true
         }
@@ -120,7 +120,7 @@ struct AccountTable: Sendable {
     mutating func pack(_ account: AccountKey) {
         guard case .unpacked(let unpacked) = entries[account], unpacked.credentials.hasDerivedKeys else { return }
         let packed = PackedAccount(unpacked.credentials)
-        let isSmall = packed.count <= PackedAccount.mostRecords
+        let isSmall = packed.count <= PackedAccount.maximumRecords
         entries[account] = isSmall ? .packed(packed) : .unpacked(Unpacked(packed.credentials()))
     }
 }

@@ -15,7 +15,7 @@ struct PackedAccount: Sendable {
 
     /// The number of records up to which an account is packed. Unpacking it, and adding a record, which reads the earlier ones, take less
     /// than the work that a turn of the event loop may have.
-    static let mostRecords: UInt32 = 64
+    static let maximumRecords: UInt32 = 64
 
     init() {}
 
@@ -76,7 +76,7 @@ struct PackedAccount: Sendable {
     func credentials(_ isIncluded: (RecordKind) -> Bool = { _ in true }) -> AccountCredentials {
         var (credentials, last) = (AccountCredentials(), LastValues())
         // The texts of many records are worth the pool.
-        let texts = TextPool(isShared: count > Self.mostRecords)
+        let texts = TextPool(isShared: count > Self.maximumRecords)
         forEach(&last, isIncluded) { kind, packed in
             if let record = CacheRecord(unread: packed, kind, texts) { credentials.set(record) }
         }

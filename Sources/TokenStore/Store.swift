@@ -305,7 +305,7 @@ package struct StoreOptions: Sendable {
 package struct StoreCommit: Sendable {
     /// The number of calls of `commit` that share it; 0 if it tries one of them again, after a shared transaction has failed.
     package let requests: Int
-    /// Its time, with the flush to the disk.
+    /// The time that the commit took, with the flush to the disk.
     package let duration: Duration
     package let isSuccess: Bool
 }

@@ -28,7 +28,7 @@ package enum RecordAccount: Sendable, Hashable {
 extension StoredRecord: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The length only: the body may hold a token, and the key a name.
     package var description: String { "<record, \(body.count) bytes>" }
-    /// The same as `description`.
+    /// The text of `description`.
     package var debugDescription: String { description }
     /// Shows nothing, so that `dump` of an enclosing value shows nothing either.
     package var customMirror: Mirror { Mirror(self, children: [:]) }

@@ -77,7 +77,7 @@ struct ProviderChoice {
 
 /// What a token is for: scopes, or a resource.
 struct Permissions {
-    /// As given: each may be several scopes.
+    /// The values of `--scope` as given: each may be several scopes.
     var scope: [String] = []
     var resource: String?
 

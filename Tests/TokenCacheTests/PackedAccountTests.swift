@@ -8,7 +8,7 @@ internal import TokenStore
 
 /// Which accounts are packed while their tokens are in the store only.
 @Suite(.bounded) struct PackedAccountTests {
-    private static let limit = Int(PackedAccount.mostRecords)
+    private static let limit = Int(PackedAccount.maximumRecords)
 
     /// Adding a record to a packed account reads the earlier ones, of which there are never more than the limit.
     @Test(arguments: [1, limit - 1, limit, limit + 1, 3000])

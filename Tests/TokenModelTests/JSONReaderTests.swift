@@ -23,8 +23,8 @@ internal import TokenModel
 
     @Test func countsTheValuesOfEveryLevel() throws {
         let bytes = Array(#"{"a":[1,2,{"b":[]}]}"#.utf8)
-        #expect(throws: Never.self) { try JSONReader.read(bytes, mostValues: 6) }
-        let error = #expect(throws: TokenError.self) { try JSONReader.read(bytes, mostValues: 5) }
+        #expect(throws: Never.self) { try JSONReader.read(bytes, maximumValues: 6) }
+        let error = #expect(throws: TokenError.self) { try JSONReader.read(bytes, maximumValues: 5) }
         #expect(error?.message.contains("more than 5 values") == true)
     }
 

@@ -94,12 +94,12 @@ internal import TokenModel
         let (keys, database) = (try engine.derivedKeys(), try #require(engine.database))
         let reads = EarlyReads()
         reads.begin()
-        for number in 0...EarlyReads.mostReads {
+        for number in 0...EarlyReads.maximumReads {
             let request = Task { await reads.records(of: "account-1", in: "group") }
             while reads.count == 0 { await letOthersRun() }
             reads.serve(database, keys)
-            if number == EarlyReads.mostReads { reads.end() }
-            #expect((await request.value == nil) == (number == EarlyReads.mostReads))
+            if number == EarlyReads.maximumReads { reads.end() }
+            #expect((await request.value == nil) == (number == EarlyReads.maximumReads))
         }
         withExtendedLifetime(folder) {}
     }

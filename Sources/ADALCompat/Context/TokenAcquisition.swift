@@ -25,7 +25,7 @@ package struct TokenAcquisition: Sendable {
     var target: Target
     let sharingGroup: SharingGroup
     let tokenCache: ADTokenCache?
-    /// Nil for an assertion, which is redeemed without one.
+    /// The redirect URI; nil for an assertion, which is redeemed without one.
     let redirectURI: String?
     let validatesAuthority: Bool
     let capabilities: [String]
@@ -34,7 +34,7 @@ package struct TokenAcquisition: Sendable {
     let log: ADLog
     let correlationID: CorrelationID
 
-    /// Nil for a silent request and for one with a grant.
+    /// The prompt behavior; nil for a silent request and for one with a grant.
     var prompt: ADPromptBehavior?
     /// The refresh token or assertion that the app holds.
     var grant: AppGrant?

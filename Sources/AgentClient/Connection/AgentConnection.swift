@@ -16,7 +16,7 @@ final class AgentConnection: Sendable {
     private let appName: String
     private let starter: Starter
     private let restartsAgent: Bool
-    /// Nil if no results are kept.
+    /// The results that are kept while this connection has a generation page; nil if none are kept.
     let results: KeptResults?
     private let lastID = Atomic<UInt64>(0)
     private let silentRequests = SilentRequestFrames()

@@ -43,7 +43,7 @@ struct ADALArchive {
 
     /// Reads an item, or a collection that contains items at any depth: 1.x nested its dictionaries in another order than 2.x.
     private mutating func read(_ instance: KeyedArchive.Instance, user: String?, depth: Int) throws(TokenError) {
-        guard depth <= Self.mostDepth else { throw Self.notAnArchive }
+        guard depth <= Self.maximumDepth else { throw Self.notAnArchive }
         if Self.itemClasses.contains(instance.className) {
             entries.append(try entry(instance, user: user))
         } else if let pairs = try archive.pairs(instance) {
@@ -114,7 +114,7 @@ struct ADALArchive {
     static let version = 1.0
     private static let itemClasses: Set = ["ADTokenCacheStoreItem", "ADTokenCacheItem", "MSIDLegacyTokenCacheItem"]
     private static let layers: Set = ["tokenCache", "tokens", "idtokens", "cache", "version"]
-    private static let mostDepth = 8
+    private static let maximumDepth = 8
     private static let notAnArchive = TokenError(
         .cacheBadFormat, "not an ADAL archive: its root is neither an item nor a cache")
 }

@@ -130,8 +130,8 @@ package struct ForeignCache: Sendable {
         guard isWithinComparisonLimit(record) else {
             throw LimitViolation(reason: "the cache has more than \(Self.maximumGroupSize) entries like it")
         }
-        guard entries.count < Self.mostEntries else {
-            throw LimitViolation(reason: "the cache has more than \(Self.mostEntries) entries")
+        guard entries.count < Self.maximumEntries else {
+            throw LimitViolation(reason: "the cache has more than \(Self.maximumEntries) entries")
         }
         return record
     }
@@ -150,7 +150,7 @@ package struct ForeignCache: Sendable {
     /// fewer.
     private static let maximumGroupSize = 2000
     /// The maximum number of entries. A file of the maximum size has fewer if its entries hold tokens.
-    private static let mostEntries = 500_000
+    private static let maximumEntries = 500_000
     static let tooLong = "it is longer than \(ValueLimits.unknownFields >> 20) MiB"
 
     /// Notes when an app obtained tokens of an account.
@@ -179,11 +179,11 @@ struct SkippedEntries: Sendable {
 
     mutating func add(_ entry: String, _ reason: String) {
         count += 1
-        if first.count < Self.most { first.append(ImportCache.Skipped(entry: entry, reason: reason)) }
+        if first.count < Self.maximumReported { first.append(ImportCache.Skipped(entry: entry, reason: reason)) }
     }
 
     /// The number of entries in a report; below the longest list in a message.
-    private static let most = 200
+    private static let maximumReported = 200
 }
 
 /// Texts that occur repeatedly in a file; each is in memory once.

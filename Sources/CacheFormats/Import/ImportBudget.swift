@@ -7,7 +7,7 @@ package struct ImportBudget: Sendable {
     private let time: Duration
     private let cancellation: TransferCancellation?
 
-    /// Begins now.
+    /// Creates a budget whose time begins now.
     ///
     /// - Parameter cancellation: ends the import before its time.
     package init(_ time: Duration, _ cancellation: TransferCancellation? = nil) {
@@ -42,10 +42,10 @@ package final class TransferCancellation: Sendable {
 
     package init() {}
 
-    /// The error with which they end; nil until they are cancelled.
+    /// The error with which the imports and exports end; nil until they are cancelled.
     var error: TokenError? { reason.withLock(\.self) }
 
-    /// Ends them at their next check. A second call has no effect.
+    /// Ends the imports and exports at their next check. A second call has no effect.
     package func cancel(_ error: TokenError) { reason.withLock { $0 = $0 ?? error } }
 
     /// - Throws: the error of the cancellation.

@@ -16,7 +16,7 @@ struct ImportedSignIns {
     private var shared = SharedTexts()
 
     /// The limit of realms in one file that led an app to an account's tenants: every token is exported under each of them.
-    private static let mostRealms = 16
+    private static let maximumRealms = 16
 
     /// Notes that an app has a token of an account.
     mutating func note(_ account: AccountKey, _ clientID: ClientID) {
@@ -37,7 +37,7 @@ struct ImportedSignIns {
         _ account: AccountKey, _ clientID: ClientID, _ environment: String, _ requestedRealm: String, _ issuer: String
     ) {
         let pair = SignIn(account: account, clientID: clientID)
-        guard authorities[pair, default: [:]].count < Self.mostRealms else { return }
+        guard authorities[pair, default: [:]].count < Self.maximumRealms else { return }
         authorities[pair, default: [:]][shared("https://\(environment)/\(requestedRealm)")] =
             shared("https://\(environment)/\(issuer)")
     }
@@ -72,7 +72,7 @@ struct ImportedSignIns {
         metadata.signInState = .signedIn
         var places = Set(metadata.authorityMap.keys.compactMap { Self.place(of: $0, clouds) })
         for (requested, issuer) in (authorities[pair] ?? [:]).sorted(by: { $0.key < $1.key })
-        where metadata.authorityMap.count < AccountMetadataRecord.mostAuthorities {
+        where metadata.authorityMap.count < AccountMetadataRecord.maximumAuthorities {
             guard let place = Self.place(of: requested, clouds), places.insert(place).inserted else { continue }
             metadata.authorityMap[requested] = issuer
         }

@@ -26,7 +26,7 @@ struct KeyedArchive {
     init(_ bytes: [UInt8]) throws(TokenError) {
         list = try BinaryPropertyList(bytes)
         effortLeft = 4096 + 16 * bytes.count
-        textLeft = min(1 << 20 + 32 * bytes.count, Self.mostText)
+        textLeft = min(1 << 20 + 32 * bytes.count, Self.maximumText)
         let members = try names(list.top)
         guard let top = members["$top"], let objects = members["$objects"],
             case .list(let places) = try object(objects), let root = try names(top)["root"]
@@ -175,5 +175,5 @@ struct KeyedArchive {
     private static let farAway: UInt64 = 1 << 40
     /// The maximum length of a name, in bytes; the names of all known members are shorter.
     private static let longestName = 256
-    private static let mostText = 256 << 20
+    private static let maximumText = 256 << 20
 }

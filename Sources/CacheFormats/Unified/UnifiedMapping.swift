@@ -78,7 +78,7 @@ extension UnifiedItem {
 }
 
 extension AppMetadataRecord {
-    /// Nil if the entry does not name an app.
+    /// Returns nil if the entry does not name an app.
     init?(_ item: UnifiedItem) {
         guard let clientID = item.text(.clientID), let environment = item.environment else { return nil }
         self.init(
@@ -142,7 +142,7 @@ extension UnifiedItem {
 }
 
 extension AccessTokenRecord {
-    /// Nil if the entry does not say when the token expires.
+    /// Returns nil if the entry does not say when the token expires.
     init?(_ item: UnifiedItem, _ credential: UnifiedCredential, realm: String, scopes: ScopeSet) {
         guard let expiresOn = item[.expiresOn]?.integer else { return nil }
         func time(_ value: JSONTree?) -> Int64? { value?.integer.flatMap { $0 > 0 ? $0 : nil } }
@@ -171,7 +171,7 @@ extension RefreshTokenRecord {
 }
 
 extension IDTokenRecord {
-    /// Nil if the token's claims cannot be read.
+    /// Returns nil if the token's claims cannot be read.
     init?(_ credential: UnifiedCredential, realm: String) {
         self.init(
             account: credential.account, environment: credential.environment, clientID: credential.clientID,

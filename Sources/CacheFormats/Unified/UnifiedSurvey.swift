@@ -64,7 +64,7 @@ enum UnifiedEntries {
     struct Entry {
         /// The entry's position among all entries.
         var number: Int
-        /// Nil for a section that the schema does not define, which is one entry as a whole.
+        /// The kind of the section; nil for one that the schema does not define, which is one entry as a whole.
         var section: UnifiedSection?
         /// The entry's name in its section, or the name of the section that is the entry.
         var name: String
@@ -136,7 +136,7 @@ private struct DictionarySection {
     /// The section in the form of the other libraries.
     var reader: JSONReader
 
-    /// Nil if the element is not a section.
+    /// Returns nil if the element is not a section.
     init?(_ element: JSONTree) {
         guard let key = element["Key"]?.string else { return nil }
         name = Self.names[key] ?? key

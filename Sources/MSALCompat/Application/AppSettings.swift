@@ -177,7 +177,7 @@ struct SilentParameters: Sendable, Equatable {
     private let forceRefresh: Bool
     private let extraParameters: [String: String]
 
-    /// Nil for parameters of which a request is made each time: with claims, or with another scheme than bearer.
+    /// Returns nil for parameters of which a request is made each time: with claims, or with another scheme than bearer.
     init?(_ parameters: MSALSilentTokenParameters) {
         guard parameters.claimsRequest == nil, let account = parameters.account,
             parameters.authenticationScheme.map({ $0.scheme == .bearer }) ?? true

@@ -25,7 +25,7 @@ internal import TokenModel
 open class MSALPublicClientApplication: NSObject {
     /// The configuration that the application was created with. Its values were read then: changing it has no effect.
     public let configuration: MSALPublicClientApplicationConfig
-    /// Nil for an application without a configuration.
+    /// The operations of the application; nil if it has no configuration.
     var session: AppSession?
 
     /// Creates an application with this configuration, which is copied.

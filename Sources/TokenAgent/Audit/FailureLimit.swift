@@ -109,7 +109,8 @@ struct FailureLimit: Sendable {
 
     /// The number of failed requests of a peer that have lines of their own in a minute.
     static let eventsPerMinute = 60
-    /// The same for all peers together: a user has any number of processes.
+    /// The number of failed requests of all peers together that have lines of their own in a minute: a user can start any number of
+    /// processes.
     static let eventsOfAll = 300
     /// The number of peers that have a limit of their own at the same time.
     static let maximumPeers = 64

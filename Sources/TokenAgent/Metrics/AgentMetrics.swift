@@ -32,9 +32,9 @@ final class AgentMetrics: Sendable {
 
     /// The reasons for which a connection is refused.
     enum Refusal: String {
-        /// It is another user's.
+        /// The peer is another user's process.
         case user
-        /// Its process has ended, or could not be identified in time for its limits.
+        /// The process of the peer has ended, or could not be identified in time for its limits.
         case process
         /// A published socket has ended meanwhile.
         case socket
@@ -170,7 +170,7 @@ final class AgentMetrics: Sendable {
         return [connections] + histograms.compactMap(\.self) + times + counters
     }
 
-    /// One in so many repeated hits is measured; a power of 2.
+    /// The number of repeated hits of which one is measured; a power of 2.
     private static let hitsPerMeasurement: Int64 = 64
     /// The upper bounds of the buckets for hits in microseconds: from a hit alone to one that has waited for the turns of others.
     private static let hitBounds: [Int64] = [

@@ -9,7 +9,7 @@ struct ConnectedPeer: Sendable {
     let confirmer: Confirmer
     let denials: DenialLog
     let log: RequestLog
-    /// Nil if there is no audit log.
+    /// The audit log; nil if there is none.
     let audit: AuditTrail?
     /// The handlers of the published socket of the connection; nil for the agent's own socket.
     var published: PublishedHandlers?

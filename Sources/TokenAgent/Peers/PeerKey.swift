@@ -30,7 +30,7 @@ struct SandboxedApp: Hashable, Sendable {
     var id: String?
 }
 
-/// Those who share one limit: for their failed requests in the audit log, and for their questions to a person.
+/// The peers that share one limit: for their failed requests in the audit log, and for their questions to a person.
 enum LimitedPeer: Hashable, Sendable {
     /// All peers of a published socket, by its number.
     case publishedSocket(UInt64)

@@ -271,26 +271,27 @@ extension PublishSocket {
         try require(
             userIDs.count <= Int(AGENT_SOCKET_USERS) && !userIDs.contains(.max),
             "a socket has at most \(AGENT_SOCKET_USERS) users")
-        try require((1...Self.mostApps).contains(clientIDs.count), "a socket serves 1 to \(Self.mostApps) client IDs")
+        try require(
+            (1...Self.maximumApps).contains(clientIDs.count), "a socket serves 1 to \(Self.maximumApps) client IDs")
         try require(clientIDs.allSatisfy { ValueLimits.isIdentifier($0.text) }, "a client ID is too long")
         try require(
-            scopes.scopes.count <= Self.mostScopes && scopes.isWithinLimits,
-            "a socket has at most \(Self.mostScopes) scopes")
+            scopes.scopes.count <= Self.maximumScopes && scopes.isWithinLimits,
+            "a socket has at most \(Self.maximumScopes) scopes")
         try require(
-            authorities.count <= Self.mostAuthorities, "a socket has at most \(Self.mostAuthorities) authorities")
+            authorities.count <= Self.maximumAuthorities, "a socket has at most \(Self.maximumAuthorities) authorities")
         try require((1...Self.longestLifetime).contains(lifetime), "the lifetime is 1 second to 24 hours")
         try require(ValueLimits.isIdentifier(sharingGroup.name), "the sharing group's name is too long")
         if let label {
             try require(
-                label.utf8.count <= Self.mostLabelBytes && ValueLimits.isPrintable(label)
+                label.utf8.count <= Self.maximumLabelBytes && ValueLimits.isPrintable(label)
                     && label.trimmedNonEmpty == label
                     && !label.hasPrefix("/"),
-                "a label has at most \(Self.mostLabelBytes) bytes, no control characters, and no slash in front")
+                "a label has at most \(Self.maximumLabelBytes) bytes, no control characters, and no slash in front")
         }
         let texts = clientIDs.map(\.text) + scopes.scopes + authorities.map(\.url)
         try require(
-            texts.reduce(0) { $0 + $1.utf8.count } <= Self.mostBytes,
-            "the client IDs, scopes and authorities of a socket have at most \(Self.mostBytes) bytes")
+            texts.reduce(0) { $0 + $1.utf8.count } <= Self.maximumBytes,
+            "the client IDs, scopes and authorities of a socket have at most \(Self.maximumBytes) bytes")
     }
 
     private func require(_ condition: Bool, _ rule: String) throws(TokenError) {
@@ -298,9 +299,9 @@ extension PublishSocket {
     }
 
     // The limits of a socket. A list of all sockets has to fit into a reply.
-    private static let mostApps = 32
-    private static let mostScopes = 64
-    private static let mostAuthorities = 8
-    private static let mostLabelBytes = 64
-    private static let mostBytes = 16 * 1024
+    private static let maximumApps = 32
+    private static let maximumScopes = 64
+    private static let maximumAuthorities = 8
+    private static let maximumLabelBytes = 64
+    private static let maximumBytes = 16 * 1024
 }

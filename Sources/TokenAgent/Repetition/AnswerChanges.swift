@@ -3,12 +3,12 @@ internal import TokenModel
 
 /// The answers to silent requests that a change could alter.
 enum AlteredAnswers: Equatable {
-    /// Those for these accounts, under any of their issuers, and those for requests of the sharing group that do not identify
+    /// Answers for these accounts, under any of their issuers, and answers to requests of the sharing group that do not identify
     /// their account.
     case ofAccounts(Set<HomeAccountID>, in: SharingGroup)
-    /// Every one of the sharing group.
+    /// Every answer to a request of the sharing group.
     case ofGroup(SharingGroup)
-    /// Those to requests whose authority has this host.
+    /// Answers to requests whose authority has this host.
     case ofHost(String)
     case all
 

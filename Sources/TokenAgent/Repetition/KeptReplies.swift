@@ -66,7 +66,7 @@ final class KeptReplies {
         /// The request's frame without its IDs, and the places of these.
         private(set) var request: [UInt8]
         let layout: SilentRequestLayout
-        /// Nil when the reply has been discarded, although the hit of a connection may refer to it.
+        /// The packed reply; nil when it has been discarded, although the hit of a connection may refer to it.
         private(set) var reply: PackedReply?
         var keeper: Keeper
         /// The number of the last use.

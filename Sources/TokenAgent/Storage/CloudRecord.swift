@@ -19,7 +19,7 @@ struct CloudRecord {
 
     init(_ cloud: CloudDirectory.Cloud) { self.cloud = cloud }
 
-    /// Nil unless the record says that a Microsoft cloud has named this one: earlier versions also stored what a
+    /// Returns nil unless the record says that a Microsoft cloud has named this one: earlier versions also stored what a
     /// provider on this machine claimed.
     init?(_ record: StoredRecord) {
         guard let body = CacheJSON.decode(Body.self, record.body),

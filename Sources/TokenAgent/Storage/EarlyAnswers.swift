@@ -12,7 +12,7 @@ final class EarlyAnswers {
         let group: SharingGroup
         let identifier: HomeAccountID
 
-        /// Nil for a request that no hit answers, or that needs other accounts' records.
+        /// Returns nil for a request that no hit answers, or that needs other accounts' records.
         init?(_ request: AcquireTokenSilent) {
             guard !request.forceRefresh, request.parameters.claims == nil,
                 let identifier = request.account.homeAccountID

@@ -167,7 +167,7 @@ final class StoreLifecycle {
             source: report.keySource, place: report.keyPlace, isOpen: report.phase == .open, problem: problem)
     }
 
-    /// The same after a request that has changed nothing.
+    /// The status of the key after a request that has changed nothing.
     private var unchangedStatus: KeyStatus {
         var status = keyStatus
         status.isUnchanged = true
@@ -276,7 +276,7 @@ final class StoreLifecycle {
             memory.events.storeChanged(to: .open)
             log.reportOpened(loaded)
             await writeRepairs(of: loaded)
-            ReleasedMemory.giveBack()
+            ReleasedMemory.returnToSystem()
         } catch {
             await store.forgetPassphrase()
             var error = error

@@ -137,7 +137,7 @@ final class TokenReader {
         guard places.count > Self.limit, commits.isIdle, tokensInUse.heldKeys.isEmpty else { return }
         // Several accounts at a time, so that the list becomes shorter again after a time in which no tokens could
         // leave memory.
-        let oldest = Array(places.prefix(min(places.count - Self.limit, Self.mostAtOnce)))
+        let oldest = Array(places.prefix(min(places.count - Self.limit, Self.maximumAtOnce)))
         places.removeFirst(oldest.count)
         for place in oldest {
             // The caller needs the tokens that it has just read.
@@ -152,7 +152,7 @@ final class TokenReader {
 
     /// The number of accounts whose tokens stay in memory after they have been read.
     static let limit = 1024
-    private static let mostAtOnce = 16
+    private static let maximumAtOnce = 16
     /// The number of attempts to read the tokens of a cache that changes meanwhile.
     private static let attempts = 8
 

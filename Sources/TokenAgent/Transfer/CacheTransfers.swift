@@ -79,7 +79,7 @@ final class CacheTransfers {
                 tasks.start { () async throws(TokenError) in
                     defer {
                         self.table.discard(id)
-                        ReleasedMemory.giveBack()
+                        ReleasedMemory.returnToSystem()
                     }
                     return ImportCache.Reply(importID: id, report: try await self.finish(begun, file))
                 })
@@ -133,7 +133,7 @@ final class CacheTransfers {
         table.discard(id)
         let sent = download.sent + (part?.count ?? 0)
         guard let part, sent < export.count else {
-            ReleasedMemory.giveBack()
+            ReleasedMemory.returnToSystem()
             return ExportCache.Reply(data: part ?? Secret(""))
         }
         table.keep(

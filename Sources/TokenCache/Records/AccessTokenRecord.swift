@@ -1,7 +1,7 @@
 package import TokenModel
 package import TokenStore
 
-/// An access token.
+/// An access token of an app, for the scopes that it was granted.
 package struct AccessTokenRecord: Sendable, Equatable {
     package var account: AccountKey
     package var environment: String
@@ -13,10 +13,13 @@ package struct AccessTokenRecord: Sendable, Equatable {
     package var scopes: ScopeSet
     package var tokenType: String
     package var secret: Secret
-    /// Times are seconds since 1970.
+    /// The time at which the token was saved, in seconds since 1970.
     package var cachedAt: Int64
+    /// The time at which the token expires, in seconds since 1970.
     package var expiresOn: Int64
+    /// The time until which the token is used in an outage, in seconds since 1970; nil if the issuer does not say so.
     package var extendedExpiresOn: Int64?
+    /// The time from which the token is renewed early, in seconds since 1970; nil if the issuer does not say so.
     package var refreshOn: Int64?
     /// Fields this version does not know, as JSON; preserved for export. Nil for a record that the agent made.
     package var unknownFields: String?

@@ -60,7 +60,7 @@ package struct AccountMetadataRecord: Sendable, Equatable, Codable {
 
     /// The maximum number of authorities in the map of an imported record, and after imports: an export has a copy of every token for
     /// each. The agent itself notes fewer.
-    package static let mostAuthorities = 64
+    package static let maximumAuthorities = 64
 
     enum CodingKeys: String, CodingKey {
         case clientID = "client_id"
@@ -114,8 +114,8 @@ extension AccountMetadataRecord: RecordContent {
         if !authorityMap.allSatisfy({ isFitting($0.key) && isFitting($0.value) }) {
             authorityMap = authorityMap.filter { isFitting($0.key) && isFitting($0.value) }
         }
-        if authorityMap.count > Self.mostAuthorities {
-            let kept = Set(authorityMap.keys.sorted().prefix(Self.mostAuthorities))
+        if authorityMap.count > Self.maximumAuthorities {
+            let kept = Set(authorityMap.keys.sorted().prefix(Self.maximumAuthorities))
             authorityMap = authorityMap.filter { kept.contains($0.key) }
         }
     }

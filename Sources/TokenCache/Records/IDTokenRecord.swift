@@ -18,7 +18,7 @@ package struct IDTokenRecord: Sendable, Equatable {
     /// Fields this version does not know, as JSON; preserved for export. Nil for a record that the agent made.
     package var unknownFields: String?
 
-    /// Nil if the token's claims cannot be read.
+    /// Returns nil if the token's claims cannot be read.
     package init?(
         account: AccountKey, environment: String, clientID: ClientID, realm: String, version: OAuthVersion,
         idToken: String, unknownFields: String? = nil

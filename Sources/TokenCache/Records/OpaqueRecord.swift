@@ -48,7 +48,7 @@ extension OpaqueRecord: RecordContent {
 extension OpaqueRecord: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// Only the length: the entry may hold a token.
     package var description: String { "<opaque entry, \(json.utf8.count) bytes>" }
-    /// The same as `description`.
+    /// The text of `description`.
     package var debugDescription: String { description }
     /// Empty, so that `dump` of an enclosing value shows nothing.
     package var customMirror: Mirror { Mirror(self, children: [:]) }

@@ -66,10 +66,10 @@ package struct RefreshTokenRecord: Sendable, Equatable {
         guard other.secret != secret else { return replaced = other.replaced }
         let known = replaced + other.replaced + (other.secret.isUnread ? [] : [Fingerprint.of(other.secret)])
         var seen: Set<String> = []
-        replaced = Array(known.reversed().filter { seen.insert($0).inserted }.prefix(Self.mostReplaced).reversed())
+        replaced = Array(known.reversed().filter { seen.insert($0).inserted }.prefix(Self.maximumReplaced).reversed())
     }
 
-    static let mostReplaced = 8
+    static let maximumReplaced = 8
 }
 
 extension RefreshTokenRecord: CredentialRecord {
@@ -113,7 +113,7 @@ extension RefreshTokenRecord {
                 ? nil : Restriction(realm: realm ?? "", scopes: ScopeSet(target: target ?? "")),
             binding: stored.binding,
             obtainedOn: stored.lastModificationTime.flatMap { Int64($0) }, unknownFields: stored.unknownFields)
-        replaced = stored.replaced?.suffix(Self.mostReplaced).map(\.self) ?? []
+        replaced = stored.replaced?.suffix(Self.maximumReplaced).map(\.self) ?? []
     }
 
     private var stored: StoredCredential {

@@ -244,12 +244,12 @@ extension Saving {
     }
 
     /// The maximum number of authorities whose issuers are noted for an app and an account. Each is saved again with every response.
-    private static let mostAuthorities = 16
+    private static let maximumAuthorities = 16
 
     private func metadata(knownBefore credentials: AccountCredentials) -> AccountMetadataRecord {
         var map = credentials.metadata[parameters.clientID.key]?.authorityMap ?? [:]
         if parameters.version == .v2 {
-            if map.count >= Self.mostAuthorities, map[parameters.authorityMapKey] == nil {
+            if map.count >= Self.maximumAuthorities, map[parameters.authorityMapKey] == nil {
                 map[map.keys.sorted()[0]] = nil
             }
             map[parameters.authorityMapKey] =

@@ -8,7 +8,7 @@ struct AccessTokenQuery {
     let environment: String
     let scopes: ScopeSet
 
-    /// Nil if the account cannot belong to the authority.
+    /// Returns nil if the account cannot belong to the authority.
     init?(_ parameters: TokenParameters, at authority: Authority, of account: AccountKey) {
         guard authority.admits(account) else { return nil }
         series = TokenSeries(

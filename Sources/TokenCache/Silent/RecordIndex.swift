@@ -13,7 +13,7 @@ protocol RecordIndex: Sendable, Equatable {
 /// An index that exists only while an account has more than a few records of the kind. Most accounts have one or two,
 /// which are examined faster than an index is searched, and need no memory for it.
 struct IndexOfMany<Index: RecordIndex>: Sendable, Equatable {
-    /// Nil while there are few records.
+    /// The index; nil while there are few records.
     private(set) var index: Index?
 
     /// Updates the index after a record was added, replaced or removed.

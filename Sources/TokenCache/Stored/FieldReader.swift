@@ -12,7 +12,7 @@ package struct FieldReader {
     let texts: TextPool
     private let leavesOutTokens: Bool
 
-    /// Nil if the bytes are no packed record.
+    /// Returns nil if the bytes are no packed record.
     ///
     /// - Parameters:
     ///   - bytes: have to stay valid while the reader is used.

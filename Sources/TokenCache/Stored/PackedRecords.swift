@@ -129,7 +129,7 @@ extension RefreshTokenRecord: PackedRecord {
             account: account, environment: environment, clientID: clientID, familyID: familyID, secret: secret,
             restriction: isRestricted ? Restriction(realm: realm ?? "", scopes: scopes) : nil, binding: binding,
             obtainedOn: obtainedOn, unknownFields: unknownFields)
-        self.replaced = replaced.suffix(Self.mostReplaced)
+        self.replaced = replaced.suffix(Self.maximumReplaced)
     }
 
     package func pack(into writer: inout FieldWriter) {

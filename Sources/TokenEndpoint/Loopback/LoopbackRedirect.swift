@@ -244,7 +244,7 @@ struct LoopbackTarget: Sendable {
 /// event loop that serves apps. The thread ends with the last listener and the last connection to one.
 final class LoopbackThread: Sendable {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-    /// One for whoever has created the thread, and one for each future that has not completed.
+    /// The number of references: one of the creator of the thread, and one of each future that has not completed.
     private let references = Mutex(1)
     private let onEnd: @Sendable () -> Void
 

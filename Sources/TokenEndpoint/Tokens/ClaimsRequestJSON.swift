@@ -6,7 +6,7 @@ package struct ClaimsRequestJSON: Sendable {
 
     /// - Parameter json: text that is not a JSON object counts as an empty request.
     package init(_ json: String) {
-        request = (try? JSONReader.read(Array(json.utf8), mostValues: JSONReader.valuesOfMessage)) ?? .object([])
+        request = (try? JSONReader.read(Array(json.utf8), maximumValues: JSONReader.valuesOfMessage)) ?? .object([])
     }
 
     /// The request with the client capabilities as `access_token.xms_cc.values`.

@@ -84,7 +84,7 @@ extension IDTokenValidation {
     private struct Claims {
         private let values: [String: JSONTree]
 
-        /// Nil unless the payload is one JSON object whose members have different names.
+        /// Returns nil unless the payload is one JSON object whose members have different names.
         init?(_ idToken: String) {
             guard let payload = IDTokenClaims.payload(ofJWT: idToken), let values = try? Self.read(Array(payload))
             else {
@@ -97,7 +97,7 @@ extension IDTokenValidation {
             var names: Set<String> = []
             var values: [String: JSONTree] = [:]
             var reader = JSONReader(
-                ByteFeed(payload), as: "an ID token", mostValues: JSONReader.valuesOfMessage)
+                ByteFeed(payload), as: "an ID token", maximumValues: JSONReader.valuesOfMessage)
             try reader.eachMember { name, reader throws(TokenError) in
                 guard names.insert(name).inserted else {
                     throw TokenError(.serverInvalidResponse, "a claim of the ID token occurs twice")

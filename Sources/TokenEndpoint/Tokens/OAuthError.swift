@@ -10,7 +10,7 @@ struct OAuthError: Sendable {
     private var username: String?
     private var homeAccountID: HomeAccountID?
 
-    /// Nil unless the object has an `error` that is not blank.
+    /// Returns nil unless the object has an `error` that is not blank.
     init?(_ object: JSONTree) {
         guard let error = object.text("error") else { return nil }
         self.error = UntrustedText.clean(error)
@@ -24,7 +24,7 @@ struct OAuthError: Sendable {
             .flatMap { ValueLimits.isIdentifier($0.text) ? $0 : nil }
     }
 
-    /// Nil unless the parameters hold an `error` that is not blank.
+    /// Returns nil unless the parameters hold an `error` that is not blank.
     init?(_ parameters: FormParameters) {
         guard let error = parameters["error"]?.trimmedNonEmpty else { return nil }
         self.error = UntrustedText.clean(error)

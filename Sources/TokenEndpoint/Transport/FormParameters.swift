@@ -20,7 +20,7 @@ struct FormParameters: Sendable {
         for pair in text.split(separator: "&") {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard let name = parts.first.flatMap(Self.decode), let value = Self.decode(parts.count > 1 ? parts[1] : ""),
-                fields.count < Self.mostDecoded, self[name] == nil
+                fields.count < Self.maximumDecoded, self[name] == nil
             else { return nil }
             fields.append((name, .text(value)))
         }
@@ -65,7 +65,7 @@ struct FormParameters: Sendable {
         return Secret(bytes: bytes)
     }
 
-    private static let mostDecoded = 64
+    private static let maximumDecoded = 64
 
     private static func reveal(_ value: Value) -> String {
         switch value {

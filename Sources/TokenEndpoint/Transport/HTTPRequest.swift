@@ -41,7 +41,7 @@ package final class DeliveryTracker: Sendable {
 
     package init() {}
 
-    /// False if every attempt failed before there was a connection.
+    /// Whether the request may have reached the server: false if every attempt failed before there was a connection.
     package var mayHaveArrived: Bool { attempts.load(ordering: .acquiring) > 0 }
 
     func recordSending() { attempts.add(1, ordering: .acquiringAndReleasing) }

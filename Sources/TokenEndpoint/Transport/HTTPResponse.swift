@@ -36,7 +36,7 @@ struct HTTPResponse: Sendable {
 
     /// The body as a JSON object; nil if it is not one.
     var json: JSONTree? {
-        guard let value = try? JSONReader.read(body, mostValues: JSONReader.valuesOfMessage), value.isObject else {
+        guard let value = try? JSONReader.read(body, maximumValues: JSONReader.valuesOfMessage), value.isObject else {
             return nil
         }
         return value

@@ -113,7 +113,7 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
     /// The policy (user flow) of a B2C authority as written; nil for other kinds, and if the path names none.
     package var policy: String? { kind == .b2c ? policyPath.policy : nil }
 
-    /// The same as `url`.
+    /// The text of `url`.
     public var description: String { url }
 
     /// Whether the realm is not a tenant: `common`, `organizations` or `consumers`.

@@ -3,7 +3,7 @@ public struct ClientID: Sendable, Hashable, CustomStringConvertible {
     /// The identifier as the app gave it, without surrounding white space; never empty.
     public let text: String
 
-    /// Nil when `text` is blank.
+    /// Returns nil if `text` is blank.
     public init?(_ text: String) {
         guard let text = text.trimmedNonEmpty else { return nil }
         self.text = text
@@ -35,7 +35,7 @@ public struct HomeAccountID: Sendable, Hashable, CustomStringConvertible {
     /// The normalised identifier; never empty.
     public let text: String
 
-    /// Nil when `text` is blank.
+    /// Returns nil if `text` is blank.
     public init?(_ text: String) {
         guard let text = text.trimmedNonEmpty else { return nil }
         self.text = text.inLowerCase
@@ -55,7 +55,7 @@ public struct HomeAccountID: Sendable, Hashable, CustomStringConvertible {
     /// The account that the `client_info` of a token response names: base64url-encoded JSON `{"uid":…,"utid":…}`.
     package static func named(in clientInfo: String) -> HomeAccountID? {
         guard let json = Base64URL.decode(clientInfo),
-            let object = try? JSONReader.read(Array(json), mostValues: JSONReader.valuesOfMessage)
+            let object = try? JSONReader.read(Array(json), maximumValues: JSONReader.valuesOfMessage)
         else { return nil }
         return HomeAccountID(uid: object["uid"]?.string, utid: object["utid"]?.string)
     }
@@ -83,7 +83,7 @@ public struct FamilyID: Sendable, Hashable, CustomStringConvertible {
     /// The number of the family, as in the field `foci` of a token response; never empty.
     public let text: String
 
-    /// Nil when `text` is blank.
+    /// Returns nil if `text` is blank.
     public init?(_ text: String) {
         guard let text = text.trimmedNonEmpty else { return nil }
         self.text = text
@@ -106,7 +106,7 @@ public struct SharingGroup: Sendable, Hashable, CustomStringConvertible {
     /// The group both Microsoft libraries use when the app names none.
     public static let standard = SharingGroup(unchecked: "com.microsoft.adalcache")
 
-    /// Nil when `name` is blank.
+    /// Returns nil if `name` is blank.
     public init?(_ name: String) {
         guard let name = name.trimmedNonEmpty else { return nil }
         self.name = name
@@ -148,7 +148,7 @@ extension String {
 package struct TenantName: Sendable, Equatable {
     package let text: String
 
-    /// Nil if the text cannot be one segment of a URL's path, such as `..`.
+    /// Returns nil if the text cannot be one segment of a URL's path, such as `..`.
     package init?(_ text: String) {
         guard let text = text.trimmedNonEmpty, text.utf8.first?.isASCIILetterOrDigit == true,
             text.utf8.allSatisfy({ $0.isASCIILetterOrDigit || "_-.".utf8.contains($0) })

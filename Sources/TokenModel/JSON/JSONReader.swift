@@ -8,7 +8,7 @@ package struct JSONReader {
     var feed: ByteFeed
     /// The noun phrase for the text in error messages.
     private let document: String
-    private let mostValues: Int
+    private let maximumValues: Int
     private var valuesLeft: Int
     private var depth = 0
     /// The position at which the value that is being read becomes too long to be kept.
@@ -18,18 +18,18 @@ package struct JSONReader {
     ///
     /// - Parameters:
     ///   - document: what the text should be, in words that follow "not".
-    ///   - mostValues: the maximum number of values, those in other values included.
+    ///   - maximumValues: the maximum number of values, those in other values included.
     /// - Throws: `cacheBadFormat` (-51201) if `bytes` are not one JSON value, with the position.
     package static func read(
-        _ bytes: [UInt8], as document: String = "JSON", mostValues: Int = valuesOfFile
+        _ bytes: [UInt8], as document: String = "JSON", maximumValues: Int = valuesOfFile
     ) throws(TokenError) -> JSONTree {
-        var reader = JSONReader(ByteFeed(bytes), as: document, mostValues: mostValues)
+        var reader = JSONReader(ByteFeed(bytes), as: document, maximumValues: maximumValues)
         return try reader.onlyValue()
     }
 
     /// Reads one JSON value from a text with secrets, and wipes the copy of the text.
-    package static func read(_ text: Secret, mostValues: Int = valuesOfFile) throws(TokenError) -> JSONTree {
-        var reader = JSONReader(ByteFeed { $0 == 0 ? text : nil }, mostValues: mostValues)
+    package static func read(_ text: Secret, maximumValues: Int = valuesOfFile) throws(TokenError) -> JSONTree {
+        var reader = JSONReader(ByteFeed { $0 == 0 ? text : nil }, maximumValues: maximumValues)
         defer { reader.feed.wipe() }
         return try reader.onlyValue()
     }
@@ -40,11 +40,11 @@ package struct JSONReader {
         return value
     }
 
-    package init(_ feed: ByteFeed, as document: String = "JSON", mostValues: Int = valuesOfFile) {
+    package init(_ feed: ByteFeed, as document: String = "JSON", maximumValues: Int = valuesOfFile) {
         self.feed = feed
         self.document = document
-        self.mostValues = mostValues
-        valuesLeft = mostValues
+        self.maximumValues = maximumValues
+        valuesLeft = maximumValues
         for byte: UInt8 in [0xEF, 0xBB, 0xBF] where next == byte { self.feed.advance() }
     }
 
@@ -155,18 +155,18 @@ package struct JSONReader {
     private mutating func open(_ bracket: UInt8, isCounted: Bool) throws(TokenError) {
         if !isCounted { try countValue() }
         depth += 1
-        guard depth <= Self.mostDepth else { throw error("nested deeper than \(Self.mostDepth)") }
+        guard depth <= Self.maximumDepth else { throw error("nested deeper than \(Self.maximumDepth)") }
         guard consume(bracket) else { throw error("an unexpected character") }
     }
 
     private mutating func countValue() throws(TokenError) {
         skipSpace()
         valuesLeft -= 1
-        guard valuesLeft >= 0 else { throw error("more than \(mostValues) values") }
+        guard valuesLeft >= 0 else { throw error("more than \(maximumValues) values") }
     }
 
     /// The maximum depth. Responses have three levels, and files of other libraries four.
-    package static let mostDepth = 32
+    package static let maximumDepth = 32
     /// The maximum number of values of a file. A cache of the maximum size has fewer if it holds tokens.
     package static let valuesOfFile = 16_000_000
     /// The maximum number of values of a response, an ID token or a claims request. The longest have a few hundred: discovery

@@ -18,7 +18,7 @@ package struct CivilTime: Sendable, Equatable {
     /// 0 to 60: 60 is a leap second, which counts as the first second of the next minute.
     package var second: Int64
 
-    /// Nil if a number is out of its range, or the year before 1970 or after 9999.
+    /// Returns nil if a number is out of its range, or the year before 1970 or after 9999.
     package init?(year: Int64, month: Int64, day: Int64, hour: Int64, minute: Int64, second: Int64) {
         guard 1970...9999 ~= year, 1...12 ~= month, 1...31 ~= day, 0...23 ~= hour, 0...59 ~= minute, 0...60 ~= second
         else { return nil }

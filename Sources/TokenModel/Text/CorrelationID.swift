@@ -26,13 +26,13 @@ public struct CorrelationID: Sendable, Hashable, CustomStringConvertible {
         self.uuid = .random()
     }
 
-    /// Nil unless `text` is a UUID.
+    /// Returns nil unless `text` is a UUID.
     public init?(_ text: String) {
         guard let uuid = UUID(text: text) else { return nil }
         self.uuid = uuid
     }
 
-    /// Nil unless the bytes are the text of a UUID.
+    /// Returns nil unless the bytes are the text of a UUID.
     package init?(_ text: UnsafeRawBufferPointer) {
         guard let bytes = UUID.bytes(of: text) else { return nil }
         self.uuid = UUID(uuid: bytes)
@@ -84,7 +84,7 @@ extension UUID {
 
 /// UUIDs as text (RFC 9562 section 4), for speed: every request has one, and Foundation uses `scanf` and `printf`.
 extension UUID {
-    /// Nil unless `text` is a UUID of 36 characters, in upper or lower case.
+    /// Returns nil unless `text` is a UUID of 36 characters, in upper or lower case.
     init?(text: String) {
         var text = text
         guard let bytes = text.withUTF8({ Self.bytes(of: UnsafeRawBufferPointer($0)) }) else { return nil }

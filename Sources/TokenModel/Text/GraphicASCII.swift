@@ -20,12 +20,12 @@ extension StringProtocol {
 }
 
 extension String {
-    /// As the property of `StringProtocol`, without the cost of generic code.
+    /// Whether all characters are graphic ASCII, as the property of `StringProtocol` says, without the cost of generic code.
     package var isGraphicASCII: Bool {
         utf8.withContiguousStorageIfAvailable { areASCII($0, from: 0x21) } ?? self[...].isGraphicASCII
     }
 
-    /// The same as `lowercased()`, without a copy of a text in ASCII without capitals.
+    /// The text in lower case, as `lowercased()` returns it; a text in ASCII without capitals is not copied.
     package var inLowerCase: String {
         let isLower = utf8.withContiguousStorageIfAvailable { bytes in
             var others: UInt8 = 0

@@ -79,7 +79,7 @@ extension Secret: Hashable {
 extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The length only.
     public var description: String { "<secret, \(count) bytes>" }
-    /// The same as `description`.
+    /// The text of `description`.
     public var debugDescription: String { description }
     /// Shows nothing, so that `dump` of an enclosing value shows nothing either.
     public var customMirror: Mirror { Mirror(self, children: [:]) }

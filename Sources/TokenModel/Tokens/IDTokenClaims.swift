@@ -10,7 +10,7 @@
 /// (OpenID Connect Core 1.0 section 3.1.3.7, item 6).
 package struct IDTokenClaims: Sendable, Equatable {
     package var version: String?
-    /// Nil also if the claim cannot be a tenant in a URL.
+    /// The `tid` claim; nil also if it cannot be a tenant in a URL.
     package var tenantID: String?
     package var objectID: String?
     package var subject: String?
@@ -28,7 +28,7 @@ package struct IDTokenClaims: Sendable, Equatable {
     /// several claims with one name, the last counts (RFC 7519 section 4).
     package init?(idToken: String) {
         guard let payload = Self.payload(ofJWT: idToken),
-            let claims = try? JSONReader.read(Array(payload), mostValues: JSONReader.valuesOfMessage),
+            let claims = try? JSONReader.read(Array(payload), maximumValues: JSONReader.valuesOfMessage),
             claims.isObject
         else { return nil }
         var areStrings = true

@@ -1,6 +1,6 @@
 /// The tokens of a successful token response (RFC 6749 section 5.1), with Entra's additional fields.
 package struct IssuedTokens: Sendable {
-    /// Nil if only an ID token was issued.
+    /// The access token; nil if only an ID token was issued.
     package var accessToken: Secret?
     /// The type of the access token, as the issuer spells it; `Bearer` in practice.
     package var tokenType: String

@@ -87,7 +87,7 @@ struct TPMAnswer: Equatable {
     /// The number of bytes before the parameters.
     static let headerLength = 10
 
-    /// Nil unless the bytes are one whole answer.
+    /// Returns nil unless the bytes are one whole answer.
     init?(_ bytes: [UInt8]) {
         guard Self.length(of: bytes) == bytes.count else { return nil }
         var reader = ByteReader(bytes[...])

@@ -10,7 +10,7 @@ internal import TokenModel
 /// A TPM 2.0: a device of the kernel, or a socket of a program that emulates one. It answers each command before it takes the next.
 struct TPMDevice: ~Copyable {
     private let descriptor: FileDescriptor
-    /// Its path, for errors.
+    /// The path of the device, for errors.
     let name: String
 
     init(_ descriptor: consuming FileDescriptor, name: String) {
@@ -22,7 +22,7 @@ struct TPMDevice: ~Copyable {
     ///
     /// - Throws: `storeUnavailable` (-53008) if the TPM does not answer.
     func answer(to command: [UInt8]) throws(TokenError) -> TPMAnswer {
-        for _ in 0..<Self.mostAttempts {
+        for _ in 0..<Self.maximumAttempts {
             do throws(SystemError) {
                 try send(command)
                 guard let answer = TPMAnswer(try receive()) else { break }
@@ -34,7 +34,7 @@ struct TPMDevice: ~Copyable {
         throw TokenError(.storeUnavailable, "the TPM \(name) does not answer as a TPM 2.0 does")
     }
 
-    /// Both take a command in one call.
+    /// Writes a whole command in one call: a device takes no parts of one.
     private func send(_ command: [UInt8]) throws(SystemError) {
         var count = 0
         repeat {
@@ -80,5 +80,5 @@ struct TPMDevice: ~Copyable {
 
     /// The time that a command may take, in milliseconds: TPMs take up to two seconds for memory that wears out.
     private static let longestWait: Int32 = 10_000
-    private static let mostAttempts = 5
+    private static let maximumAttempts = 5
 }

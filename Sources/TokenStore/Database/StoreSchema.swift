@@ -16,7 +16,7 @@ struct StoreSchema: Equatable {
         let select = try connection.prepare("SELECT type, sql FROM sqlite_schema")
         var definitions: [String] = []
         while try select.step() {
-            guard definitions.count < Self.mostEntries, select.count(0) <= Self.longestType,
+            guard definitions.count < Self.maximumEntries, select.count(0) <= Self.longestType,
                 select.count(1) <= Self.longestDefinition
             else { throw Self.error(connection) }
             definitions.append("\(select.text(0)): \(select.text(1))")
@@ -36,7 +36,7 @@ struct StoreSchema: Equatable {
     }
 
     /// More than any version has.
-    private static let mostEntries = 16
+    private static let maximumEntries = 16
     /// In bytes. SQLite's own types are "table", "index", "view" and "trigger".
     private static let longestType = 16
     /// In bytes; more than any table of a version has.

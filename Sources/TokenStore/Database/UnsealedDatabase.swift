@@ -23,7 +23,7 @@ struct UnsealedDatabase {
                 let key = RecordKey(group: select.text(0), kind: kind, key: select.text(2))
                 let body = select.blob(3)
                 // Nothing of this version is authentic: what follows is for JSON within the limits of the reader.
-                guard (try? JSONReader.read(body, mostValues: JSONReader.valuesOfFile)) != nil,
+                guard (try? JSONReader.read(body, maximumValues: JSONReader.valuesOfFile)) != nil,
                     !CombiningCharacters.areExcessive(in: key.group), !CombiningCharacters.areExcessive(in: key.key)
                 else {
                     isWhole = false

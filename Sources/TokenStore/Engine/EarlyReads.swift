@@ -62,7 +62,7 @@ final class EarlyReads: Sendable {
     func serve(_ database: StoreDatabase, _ keys: StoreKeys.Derived) {
         let waiting = state.withLock { state in
             // Each read looks at every row. Later requests wait for the load, which they must not delay.
-            guard !state.waiting.isEmpty, state.reads < Self.mostReads else { return [] as [Waiting] }
+            guard !state.waiting.isEmpty, state.reads < Self.maximumReads else { return [] as [Waiting] }
             state.reads += 1
             defer { state.waiting = [] }
             return state.waiting
@@ -87,5 +87,5 @@ final class EarlyReads: Sendable {
     /// The maximum number of records that are opened: with more, the load is hardly slower.
     private static let limit = 4096
     /// The number of times that requests are answered during a load. Those that wait at the same time are answered together.
-    static let mostReads = 8
+    static let maximumReads = 8
 }

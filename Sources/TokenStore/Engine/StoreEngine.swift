@@ -10,7 +10,7 @@ final class StoreEngine {
     var ring: KeyRing
     var report = StoreReport()
 
-    /// Nil while the database cannot be opened for writing.
+    /// The open database; nil while it cannot be opened for writing.
     var database: StoreDatabase?
     var keys: StoreKeys?
     var wrapped: WrappedKey?

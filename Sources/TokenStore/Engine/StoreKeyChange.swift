@@ -124,7 +124,7 @@ extension StoreEngine {
     ) throws(TokenError) -> StoreLedger {
         let last = ledger.state.counter
         var after = StoreLedger()
-        after.goOn(from: ledger.state)
+        after.continueNumbering(from: ledger.state)
         do throws(TokenError) {
             try database.transaction { () throws(TokenError) in
                 var done: Int64 = 0

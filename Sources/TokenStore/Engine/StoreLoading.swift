@@ -166,7 +166,7 @@ extension StoreEngine {
         }
         if let state = found.state, found.isWhole, !hidden {
             ledger = found.ledger
-            ledger.goOn(from: state)
+            ledger.continueNumbering(from: state)
             database.connection.keepLog(false)
             return found.received
         }

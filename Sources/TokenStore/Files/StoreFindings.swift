@@ -34,7 +34,7 @@ struct StoreFindings {
             }
         }
         if let known { state = known.state }
-        if let state { ledger.goOn(from: state) }
+        if let state { ledger.continueNumbering(from: state) }
     }
 
     /// These findings with the one record of `earlier` that makes them complete; nil if none does.

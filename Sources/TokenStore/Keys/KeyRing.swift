@@ -40,7 +40,7 @@ struct KeyRing {
 
     /// The maximum number of different wrapped keys that are tried. A store has two; a file that was made for it could have
     /// thousands, and each costs as much as a passphrase.
-    private static let mostTried = 16
+    private static let maximumTried = 16
 
     /// Opens one of the wrapped keys, the latest first.
     func open(_ wrapped: [WrappedKey]) -> Outcome {
@@ -48,7 +48,7 @@ struct KeyRing {
         var defect = StoreDefect(reason: "no wrapped key could be found in it")
         var tried: [WrappedKey] = []
         for key in wrapped.sorted(by: { $0.generation > $1.generation })
-        where tried.count < Self.mostTried && !tried.contains(key) {
+        where tried.count < Self.maximumTried && !tried.contains(key) {
             tried.append(key)
             do throws(TokenError) {
                 if let required = settings.required, required != key.source {

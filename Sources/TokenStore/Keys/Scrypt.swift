@@ -26,7 +26,7 @@ struct Scrypt: Sendable, Equatable {
         self.salt = salt
     }
 
-    /// Nil if the parameters are incomplete, or need more than 256 MiB or twice the time of a new passphrase: they are from a
+    /// Returns nil if the parameters are incomplete, or need more than 256 MiB or twice the time of a new passphrase: they are from a
     /// file that anybody may have written.
     init?(_ reader: inout ByteReader) {
         guard let logCost = reader.number(UInt8.self), let blockSize = reader.number(UInt8.self),

@@ -30,7 +30,7 @@ struct WrappedKey: Sendable, Equatable {
         }.get()
     }
 
-    /// Nil if the envelope is not a wrapped key, or its source is not known.
+    /// Returns nil if the envelope is not a wrapped key, or its source is not known.
     init?(_ envelope: Envelope) {
         var reader = ByteReader(envelope.head)
         guard envelope.kind == .key, reader.number(UInt8.self) != nil, let generation = reader.number(Int64.self),

@@ -16,7 +16,7 @@ struct AccountTag: Sendable, Hashable {
 
     init(number: UInt16) { self.number = number }
 
-    /// Nil if the account is not known.
+    /// Returns nil if the account is not known.
     init?(_ account: RecordAccount, in group: String, _ keys: StoreKeys.Derived) {
         switch account {
         case .unknown: return nil

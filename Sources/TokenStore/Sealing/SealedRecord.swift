@@ -84,7 +84,7 @@ struct SealedRecord: Sendable, Equatable {
     struct Opened {
         let group: String
         let digest: SetDigest
-        /// Nil if the kind is not known.
+        /// The record; nil if this version does not know its kind.
         let record: StoredRecord?
     }
 }

@@ -54,8 +54,8 @@ struct StoreLedger: Sendable {
     /// Marks all numbers up to `counter` as used.
     mutating func markUsed(upTo counter: Int64) { state.counter = max(state.counter, counter) }
 
-    /// Goes on from a state: with the numbers after its last one, and with its mark.
-    mutating func goOn(from earlier: SealedState) {
+    /// Continues with the numbers behind the last one of a state, and with its mark.
+    mutating func continueNumbering(from earlier: SealedState) {
         markUsed(upTo: earlier.counter)
         state.mark = earlier.mark
     }
@@ -126,7 +126,7 @@ struct SealedState: Sendable, Equatable {
     var counter: Int64 = 0
     var count = 0
     var digest = SetDigest()
-    /// Nil unless a TPM counts.
+    /// The mark of the rollback counter; nil if the store has none.
     var mark: RollbackMark?
 
     init() {}
@@ -141,7 +141,7 @@ struct SealedState: Sendable, Equatable {
         return try Envelope(.state, head: head, content: content, with: keys.sealing)
     }
 
-    /// Nil if the envelope is not authentic.
+    /// Returns nil if the envelope is not authentic.
     init?(_ envelope: Envelope, _ keys: StoreKeys.Derived) {
         var head = ByteReader(envelope.head)
         guard envelope.kind == .state, let counter = head.number(Int64.self),

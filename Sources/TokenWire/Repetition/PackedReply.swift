@@ -15,7 +15,7 @@ package struct PackedReply: Sendable {
     /// The offset of the correlation ID in `content`.
     private let correlationID: Int
 
-    /// Nil if the frame is not the one of a token result with a correlation ID.
+    /// Returns nil if the frame is not the one of a token result with a correlation ID.
     ///
     /// - Parameter frame: a frame with its length, as `ReplyFrame.encode` returns it.
     package init?(_ frame: [UInt8]) {

@@ -20,7 +20,7 @@ package struct SilentRequestLayout: Sendable {
     /// The offset of the correlation ID: a UUID of 36 characters.
     let correlationID: Int
 
-    /// Nil if the frame, without its length, has another form.
+    /// Returns nil if the frame, without its length, has another form.
     package init?(_ frame: UnsafeRawBufferPointer) {
         var outer = WireCursor(frame, 0..<frame.count)
         guard let idTag = outer.tag(), idTag == (Fields.requestID, WireCursor.numeric), let id = outer.number()
@@ -169,7 +169,7 @@ enum CorrelationText {
             && hasDigits(text, 24, length)
     }
 
-    /// Both have `length` bytes.
+    /// Copies a UUID of `length` bytes, in lower case, to as many bytes.
     static func copyLowercase(_ text: UnsafeRawBufferPointer, to target: UnsafeMutableRawBufferPointer) {
         // The bit that distinguishes the cases is set in digits and hyphens anyway.
         for offset in stride(from: 0, to: length - 4, by: 8) {

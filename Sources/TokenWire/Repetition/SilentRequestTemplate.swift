@@ -6,7 +6,7 @@ package struct SilentRequestTemplate: Sendable {
     private let frame: [UInt8]
     private let layout: SilentRequestLayout
 
-    /// Nil if the frame is not the one of a silent request.
+    /// Returns nil if the frame is not the one of a silent request.
     ///
     /// - Parameter frame: a frame with its length, as `RequestFrame.encode` returns it.
     package init?(_ frame: [UInt8]) {

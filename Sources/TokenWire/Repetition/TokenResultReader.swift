@@ -153,7 +153,7 @@ package struct TokenResultReader {
         var accountHasIDToken = false
         var profileHasIDToken = false
 
-        /// Nil if there is a field that this version does not know, one that is repeated, or one that is malformed.
+        /// Returns nil if there is a field that this version does not know, one that is repeated, or one that is malformed.
         init?(_ frame: UnsafeRawBufferPointer, _ message: Range<Int>) {
             var (cursor, last) = (WireCursor(frame, message), UInt64(0))
             while true {

@@ -129,7 +129,7 @@ struct AccountJSON: Encodable {
     var identifier: String?
     var source: String
     private(set) var state: AccountTokens.Summary.State?
-    /// Nil in the result of a token request, which does not have them.
+    /// The account in each tenant; nil in the result of a token request, which does not have them.
     var tenantProfiles: [Profile]?
     var username: String?
     /// The end of the token that is valid longest, in seconds since 1970; nil also if none is valid.

@@ -19,7 +19,7 @@ struct StatusCommand: Command {
     var verbose = false
 
     struct Printout: Encodable {
-        /// Nil at a published socket, as is what follows from it.
+        /// The agent's process ID; nil at a published socket, as are the values that are not for its users.
         var pid: Int32?
         var version: String
         var protocolVersion: UInt32

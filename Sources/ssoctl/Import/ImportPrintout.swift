@@ -35,7 +35,7 @@ struct ImportPrintout: Encodable {
         var removeCommand: String
     }
 
-    /// Nil for a list only.
+    /// The numbers of imported entries; nil if the caches were only listed.
     private(set) var imported: Counts?
     private(set) var skipped: [Skipped]?
     /// The number of skipped entries that are not in the list.

@@ -63,7 +63,7 @@ struct FoundCache {
 /// The caches of other tools, and the files in their places that are not used.
 struct FoundCaches {
     private(set) var caches: [FoundCache] = []
-    /// Each with the file and the reason.
+    /// The caches that cannot be read, each with its file and the reason.
     private(set) var unusable: [String] = []
 
     init(of tools: [OtherTool] = OtherTool.allCases) {
@@ -79,7 +79,7 @@ struct FoundCaches {
     }
 
     /// The size up to which a file may be a cache whose sections are empty, such as that of a tool that has signed out.
-    private static let mostBytesWithoutTokens = 4096
+    private static let maximumBytesWithoutTokens = 4096
 
     /// Whether a file is a JSON object whose values are empty objects and arrays, or an empty array: a cache without tokens.
     private static func hasOnlyEmptySections(_ bytes: [UInt8]) -> Bool {
@@ -91,20 +91,20 @@ struct FoundCaches {
         }
     }
 
-    /// Nil for a file without tokens in plain text, such as the marker beside a cache in a keyring.
+    /// Returns the cache in a file; nil if it has no tokens in plain text, as the marker beside a cache in a keyring.
     private static func inspect(_ path: String, _ tool: OtherTool) throws(TrustedFileError) -> FoundCache? {
         let file = try FileDescriptor.named(path)
         let (status, start): (FileStatus, [UInt8])
         do throws(SystemError) {
             status = try file.status
-            start = try file.readToEnd(limit: mostBytesWithoutTokens)
+            start = try file.readToEnd(limit: maximumBytesWithoutTokens)
         } catch {
             throw TrustedFileError(error)
         }
         guard let format = CacheDetection.format(ofFileThatBegins: start) else { return nil }
         guard status.isOwn else { throw TrustedFileError("it belongs to user \(status.owner)") }
         // A file with more bytes has tokens.
-        guard status.size > mostBytesWithoutTokens || !hasOnlyEmptySections(start) else { return nil }
+        guard status.size > maximumBytesWithoutTokens || !hasOnlyEmptySections(start) else { return nil }
         return FoundCache(
             tool: tool, file: path, format: format, bytes: status.size,
             isReadableByOthers: status.mode & 0o044 != 0)

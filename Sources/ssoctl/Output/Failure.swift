@@ -73,7 +73,7 @@ extension CommandFailure: Encodable {
             var identifier: String?
             var username: String?
 
-            /// Nil for an empty reference.
+            /// Returns nil for an empty reference.
             init?(_ account: AccountReference) {
                 guard !account.isEmpty else { return nil }
                 (identifier, username) = (account.homeAccountID?.text, account.username)
@@ -119,11 +119,11 @@ extension CommandFailure: Encodable {
     var text: String {
         var lines = ["ssoctl: \(message)\(candidates.isEmpty ? "" : ":")"]
         let names = [error.details.oauthError].compactMap(\.self) + error.details.stsErrorCodes.map { "AADSTS\($0)" }
-        let unsaid = names.filter { !error.message.contains($0) }
+        let unmentioned = names.filter { !error.message.contains($0) }
         if let description = error.details.errorDescription, !error.message.contains(description) {
             lines.append("  the identity provider says: \(description)")
-        } else if !unsaid.isEmpty {
-            lines.append("  the identity provider's error: \(unsaid.joined(separator: ", "))")
+        } else if !unmentioned.isEmpty {
+            lines.append("  the identity provider's error: \(unmentioned.joined(separator: ", "))")
         }
         if let end = error.details.throttledUntil, end > Terminal.now, error.reason == .throttled {
             lines.append("  not before \(Phrases.clock(end)), in \(Phrases.duration(end - Terminal.now))")

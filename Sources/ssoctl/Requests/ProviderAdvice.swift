@@ -8,7 +8,7 @@ struct ProviderAdvice {
     /// The other options of the sign-in, such as the account's name.
     let words: [String]
 
-    /// Nil if the error is not a provider's, or has no known reason.
+    /// Returns nil if the error is not a provider's, or has no known reason.
     init?(_ error: TokenError, _ target: Target, words: [String]) {
         guard error.details.oauthError != nil, let refusal = ProviderRefusal(error.details) else { return nil }
         (self.refusal, self.target, self.words) = (refusal, target, words)

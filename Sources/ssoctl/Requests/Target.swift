@@ -53,7 +53,7 @@ struct Target {
         redirectURI = options.redirectURI ?? app?.redirectURI
         claims = options.claims
         if let claims {
-            guard let json = try? JSONReader.read(Array(claims.utf8), mostValues: JSONReader.valuesOfMessage),
+            guard let json = try? JSONReader.read(Array(claims.utf8), maximumValues: JSONReader.valuesOfMessage),
                 json.isObject
             else {
                 throw .usage(

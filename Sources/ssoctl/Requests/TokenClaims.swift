@@ -8,7 +8,7 @@ enum TokenClaims {
     static func decode(_ token: String) throws(TokenError) -> JSONValue {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let bytes = Base64URL.decode(parts[1]),
-            let tree = try? JSONReader.read(Array(bytes), mostValues: JSONReader.valuesOfMessage), tree.isObject
+            let tree = try? JSONReader.read(Array(bytes), maximumValues: JSONReader.valuesOfMessage), tree.isObject
         else {
             throw TokenError(
                 .unsupportedFunctionality,
