@@ -52,7 +52,7 @@ struct ConnectionState {
     private var outbox: [UInt8] = []
     private var reader = Reader.none
     /// The call that was sent by `sendAlone` and is not finished; its reply, if somebody else than its caller has read it.
-    private var alone: (id: UInt64, reply: ReplyFrame?)?
+    private var soleCall: (id: UInt64, reply: ReplyFrame?)?
     /// The deadline until which the reading thread sleeps.
     private var threadDeadline = MonotonicTime.distantFuture
 
@@ -85,9 +85,9 @@ struct ConnectionState {
     ///
     /// - Returns: the number of the connection; nil if there is none, or a call is in flight.
     mutating func sendAlone(_ frame: [UInt8], id: UInt64) -> UInt64? {
-        guard let socket, reader == .none, alone == nil, calls.isEmpty, outbox.isEmpty, !isClosed else { return nil }
+        guard let socket, reader == .none, soleCall == nil, calls.isEmpty, outbox.isEmpty, !isClosed else { return nil }
         reader = .caller
-        alone = (id, nil)
+        soleCall = (id, nil)
         let sent = frame.withUnsafeBytes { send(socket, $0.baseAddress, $0.count, Self.sendFlags) }
         if sent < frame.count {
             outbox = Array(frame.dropFirst(max(sent, 0)))
@@ -116,8 +116,8 @@ struct ConnectionState {
             if !isStreamIntact, let socket { shutdown(socket, Int32(SHUT_RDWR)) }
             wakeThread()
         }
-        let reply = alone?.reply
-        alone = nil
+        let reply = soleCall?.reply
+        soleCall = nil
         guard reserved.remove(id) != nil else {
             if reply == nil, isOpen { calls[id] = call.awaitingLateReply(at: .now) }
             return .cancelled(reply)
@@ -161,7 +161,7 @@ struct ConnectionState {
     ///
     /// - Parameter connection: the number that `sendAlone` returned. On a later connection the thread reads already.
     mutating func callerFinishedReading(on connection: UInt64) {
-        alone = nil
+        soleCall = nil
         guard connection == connections, reader == .caller else { return }
         reader = .none
         if !calls.isEmpty { wakeThread() }
@@ -224,8 +224,8 @@ struct ConnectionState {
     /// Returns the call that a reply belongs to, and removes it; nil if there is none, or its caller fetches the reply.
     mutating func removeCall(repliedBy reply: ReplyFrame) -> PendingCall? {
         hasReceivedReply = true
-        if alone?.id == reply.id {
-            alone?.reply = reply
+        if soleCall?.id == reply.id {
+            soleCall?.reply = reply
             return nil
         }
         return calls.removeValue(forKey: reply.id)

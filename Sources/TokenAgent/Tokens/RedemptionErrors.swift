@@ -1,3 +1,4 @@
+internal import TokenCache
 internal import TokenModel
 
 /// The meaning of a token endpoint's errors for a silent request.
@@ -24,6 +25,14 @@ extension TokenError {
         case .unhandledHTTPResponse: (details.httpStatus ?? 0) >= 500
         default: false
         }
+    }
+
+    /// The error with the account it is about, so that the app can name the account to the user.
+    func withAccount(_ account: AccountKey, cache: CredentialCache, in group: SharingGroup) -> TokenError {
+        var error = self
+        error.details.homeAccountID = account.homeAccountID ?? details.homeAccountID
+        error.details.username = cache.username(of: account, in: group) ?? details.username
+        return error
     }
 }
 

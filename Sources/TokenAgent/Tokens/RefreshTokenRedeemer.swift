@@ -22,7 +22,7 @@ final class RefreshTokenRedeemer {
     /// each request is decided again once, when it is its turn.
     private lazy var places = TurnLock<RecordKey, PeerKey>()
     /// The redemptions of each peer at other providers than Microsoft's clouds.
-    private lazy var others = ConcurrencyLimit<PeerKey>(Self.shareOfPeer)
+    private lazy var otherProviders = ConcurrencyLimit<PeerKey>(Self.shareOfPeer)
     private let throttle: ThrottleTable
     private let authorities: AuthorityResolver
     private let saver: TokenSaver
@@ -103,7 +103,7 @@ final class RefreshTokenRedeemer {
         of peer: PeerKey, at authority: Authority, _ work: () async throws(TokenError) -> Value
     ) async throws(TokenError) -> Value {
         if CloudDirectory.isBuiltIn(authority.environment) { return try await work() }
-        return try await others.run(for: peer, work)
+        return try await otherProviders.run(for: peer, work)
     }
 
     /// The number of redemptions of a peer that run at the same time: as many as there are connections to one host, half of all
@@ -379,16 +379,6 @@ extension RedeemGrant {
         case .saml11: .assertion(grant, isSAML2: false)
         case .saml2: .assertion(grant, isSAML2: true)
         }
-    }
-}
-
-extension TokenError {
-    /// The error with the account it is about, so that the app can name the account to the user.
-    fileprivate func withAccount(_ account: AccountKey, cache: CredentialCache, in group: SharingGroup) -> TokenError {
-        var error = self
-        error.details.homeAccountID = account.homeAccountID ?? details.homeAccountID
-        error.details.username = cache.username(of: account, in: group) ?? details.username
-        return error
     }
 }
 
