@@ -1,12 +1,19 @@
 internal import TestSupport
 internal import Testing
 
-/// The sizes of files, and constructs that are not allowed in them.
+/// The sizes of files and folders, and constructs that are not allowed in them.
 @Suite(.bounded) struct FileTests {
     private static let sources = PackageTree.swiftFiles("Sources")
 
     @Test func keepsFilesShort() {
         for file in Self.sources { #expect(Self.length(file) <= 500, "\(file.path)") }
+    }
+
+    @Test func keepsFoldersSmall() {
+        let files = ["Sources", "Tests"].flatMap(PackageTree.swiftFiles)
+        let folders = Dictionary(grouping: files) { $0.path.split(separator: "/").dropLast().joined(separator: "/") }
+        #expect(folders.count > 50)
+        for (folder, files) in folders { #expect(files.count <= 20, "\(folder) has \(files.count) files") }
     }
 
     @Test func isPublicOnlyWhereThereIsAProduct() {
