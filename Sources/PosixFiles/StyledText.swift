@@ -24,13 +24,13 @@ package struct StyledText: Sendable, ExpressibleByStringInterpolation {
 
     /// The features that are used, as far as the terminal has them and its user wants them.
     package struct Abilities: Sendable, Equatable {
-        package var colours: Bool
+        package var hasColours: Bool
         /// Links, and lines that are written again.
-        package var controls: Bool
+        package var hasControls: Bool
 
-        package init(colours: Bool, controls: Bool) {
-            self.colours = colours
-            self.controls = controls
+        package init(hasColours: Bool, hasControls: Bool) {
+            self.hasColours = hasColours
+            self.hasControls = hasControls
         }
     }
 
@@ -117,9 +117,9 @@ package struct StyledText: Sendable, ExpressibleByStringInterpolation {
         pieces.map { piece in
             switch piece {
             case .text(let text), .fixed(let text): TerminalText.neutralised(text)
-            case .control(.style(let number)): abilities.colours ? "\u{1B}[\(number)m" : ""
-            case .control(.link(let url)): abilities.controls ? "\u{1B}]8;;\(url)\u{1B}\\" : ""
-            case .control(.eraseLine): abilities.controls ? "\r\u{1B}[K" : ""
+            case .control(.style(let number)): abilities.hasColours ? "\u{1B}[\(number)m" : ""
+            case .control(.link(let url)): abilities.hasControls ? "\u{1B}]8;;\(url)\u{1B}\\" : ""
+            case .control(.eraseLine): abilities.hasControls ? "\r\u{1B}[K" : ""
             }
         }.joined()
     }

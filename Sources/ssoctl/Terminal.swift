@@ -64,7 +64,7 @@ enum Terminal {
     static var isInForeground: Bool { tcgetpgrp(STDERR_FILENO) == getpgrp() }
 
     /// Whether a line of messages can be written again.
-    static var rewritesMessages: Bool { abilities(STDERR_FILENO).controls }
+    static var rewritesMessages: Bool { abilities(STDERR_FILENO).hasControls }
 
     /// Whether a person sees the messages and can answer.
     static var isInteractive: Bool { showsMessages && isatty(STDIN_FILENO) == 1 }
@@ -74,7 +74,7 @@ enum Terminal {
         let kind = AgentEnvironment.value("TERM") ?? "dumb"
         let isTerminal = isatty(descriptor) == 1 && kind != "dumb"
         return StyledText.Abilities(
-            colours: isTerminal && AgentEnvironment.value("NO_COLOR") == nil, controls: isTerminal)
+            hasColours: isTerminal && AgentEnvironment.value("NO_COLOR") == nil, hasControls: isTerminal)
     }
 
     /// The present time in seconds since 1970.

@@ -3,8 +3,8 @@ internal import TestSupport
 internal import Testing
 
 @Suite(.bounded) struct StyledTextTests {
-    private static let all = StyledText.Abilities(colours: true, controls: true)
-    private static let none = StyledText.Abilities(colours: false, controls: false)
+    private static let all = StyledText.Abilities(hasColours: true, hasControls: true)
+    private static let none = StyledText.Abilities(hasColours: false, hasControls: false)
 
     @Test func addsColoursAndLinksWhereTheTerminalHasThem() {
         let text: StyledText = .bold("a") + "b" + .eraseLine + .link("https://x/y")

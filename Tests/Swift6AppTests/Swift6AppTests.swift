@@ -5,7 +5,7 @@ internal import Testing
 
 /// Apps in the language mode of Swift 6, which have to compile.
 @Suite(.bounded) struct Swift6AppTests {
-    @MainActor @Test func aModelOfTheMainActorUsesTheAsyncForms() async throws {
+    @MainActor @Test func compilesAModelOfTheMainActorThatUsesTheAsyncForms() async throws {
         let model = NotesModel(ApplicationDouble())
         await model.load()
         #expect(model.accessToken == "a token")
@@ -13,13 +13,13 @@ internal import Testing
         #expect(try await model.token(MSALResult().account).accessToken == "a token")
     }
 
-    @MainActor @Test func anApplicationWithoutAConfigurationSaysSo() async {
+    @MainActor @Test func failsForAnApplicationWithoutAConfiguration() async {
         let model = NotesModel(MSALPublicClientApplication())
         await model.load()
         #expect(model.failure?.contains("configuration") == true)
     }
 
-    @Test func anAppOfSwift5CompilesAsItIs() throws {
+    @Test func compilesAnAppOfSwift5AsItIs() throws {
         let controller = NotesViewController()
         try controller.initMSAL()
         #expect(MailService().context(controller)?.parentController === controller)

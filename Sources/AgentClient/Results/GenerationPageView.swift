@@ -43,7 +43,7 @@ struct NotedGenerations: Sendable {
     }
 
     /// Whether nothing has been acknowledged since that could have changed the answer.
-    var stand: Bool {
+    var areCurrent: Bool {
         page.isValid && page.generation(GenerationSlot.ofEverything) == everything && page.generation(slot) == own
     }
 }

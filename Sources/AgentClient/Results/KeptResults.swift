@@ -52,7 +52,7 @@ final class KeptResults: Sendable {
         }
 
         func stands(at now: agent_times) -> Bool {
-            times.contains(now.wall) && now.uptime <= end && generations.stand
+            times.contains(now.wall) && now.uptime <= end && generations.areCurrent
         }
     }
 

@@ -157,21 +157,21 @@ extension StoreEngine {
         // Records that a damaged log may have replaced, or of an earlier copy, are not served before that is known.
         let reads = mayBeHidden || options.counter != nil ? nil : earlyReads
         let found: StoreContents<Receiver> = try StoreContents(database, derived) { reads?.serve(database, derived) }
-        var hidden = false
+        var isHidden = false
         if mayBeHidden, let state = found.state {
             let all = StoreFindings(try envelopes(log, all: true), derived)
             // If the state cannot be read any more, a commit has been lost.
-            hidden = all.state == nil || all.ledger.state.counter > state.counter
-            if let opened = self.wrapped?.generation, opened < latest { hidden = true }
+            isHidden = all.state == nil || all.ledger.state.counter > state.counter
+            if let opened = self.wrapped?.generation, opened < latest { isHidden = true }
         }
-        if let state = found.state, found.isWhole, !hidden {
+        if let state = found.state, found.isWhole, !isHidden {
             ledger = found.ledger
             ledger.continueNumbering(from: state)
             database.connection.keepLog(false)
             return found.received
         }
         let reason =
-            hidden
+            isHidden
             ? "its log is damaged, or was cut off in the middle"
             : "records are damaged, or have been set back or taken out"
         return Receiver(try repair(try findings(log, derived), derived, reason))

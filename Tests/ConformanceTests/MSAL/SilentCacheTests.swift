@@ -190,7 +190,7 @@ internal import TokenModel
 
     // Mirrors: MSALAcquireTokenTests testAcquireTokenSilent_whenClaimsEmpty_shouldNotSkipAccessToken,
     //   testAcquireTokenSilent_whenCapabilitiesSet_shouldNotSkipAccessToken
-    @Test func neitherAnEmptyClaimsRequestNorCapabilitiesPassOverAValidToken() async throws {
+    @Test func returnsAValidTokenDespiteAnEmptyClaimsRequestOrCapabilities() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp { $0.clientApplicationCapabilities = ["llt", "cp1"] }
             let signedIn = try await app.signIn(Self.alice)

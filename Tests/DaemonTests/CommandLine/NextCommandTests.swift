@@ -106,7 +106,7 @@ internal import Testing
         }
     }
 
-    @Test func jsonMayBeAskedForBeforeTheCommand() async throws {
+    @Test func acceptsTheOptionForJSONBeforeTheCommand() async throws {
         try await AgentProcessFixture.with { f in
             let listed = try await f.ssoctl(["--json", "app", "list"]).output
             #expect(listed.contains("\"apps\""), "\(listed)")
@@ -116,7 +116,7 @@ internal import Testing
     }
 
     /// Scripts get the status of a broken configuration, and a person the command that mends it.
-    @Test func aDefaultAppThatDoesNotExistIsADefectOfTheConfiguration() async throws {
+    @Test func reportsADefaultAppThatDoesNotExistAsADefectOfTheConfiguration() async throws {
         try await AgentProcessFixture.with { f in
             try await f.addApp("graph", clientID: "app-1")
             let file = URL(filePath: f.folder.file("config.toml"))
@@ -128,7 +128,7 @@ internal import Testing
     }
 
     /// A file with another format than the one that was named is imported without the name.
-    @Test func aWrongFormatIsLeftOut() async throws {
+    @Test func leavesOutAWrongFormat() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
             let file = f.folder.file("cache.json")

@@ -51,13 +51,13 @@ internal import TokenModel
     }
 
     /// Neither a sign-in nor a consent helps against a policy of the tenant, whatever tells it.
-    @Test(arguments: [50_097, 50_129, 53_005, 530_021] as [Int32]) func aPolicyLeadsToNoSignIn(number: Int32)
+    @Test(arguments: [50_097, 50_129, 53_005, 530_021] as [Int32]) func startsNoSignInForAPolicy(number: Int32)
         async throws
     {
         #expect(try await Self.advised(Self.typed, Self.refused(number)).nextCommand == nil)
     }
 
-    @Test func aProtectionPolicyLeadsToNoSignIn() async throws {
+    @Test func startsNoSignInForAProtectionPolicy() async throws {
         var error = TokenError(.protectionPolicyRequired, "refused")
         (error.details.oauthError, error.details.subError) = ("unauthorized_client", "protection_policy_required")
         let failure = try await Self.advised(Self.typed, error)

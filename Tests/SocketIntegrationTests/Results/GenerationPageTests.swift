@@ -43,15 +43,15 @@ internal import TokenModel
                 accounts.map { NotedGenerations(view, slot: GenerationSlot.of($0, in: .standard)) }
             }
             var noted = notes()
-            #expect(noted.map(\.stand) == [true, true])
+            #expect(noted.map(\.areCurrent) == [true, true])
             page.change(accounts[0])
-            #expect(noted.map(\.stand) == [false, true])
+            #expect(noted.map(\.areCurrent) == [false, true])
             noted = notes()
             agent_change_generation(page.memory, GenerationSlot.ofEverything)
-            #expect(noted.map(\.stand) == [false, false])
+            #expect(noted.map(\.areCurrent) == [false, false])
             noted = notes()
             agent_retire_generation_page(page.memory)
-            #expect(noted.map(\.stand) == [false, false])
+            #expect(noted.map(\.areCurrent) == [false, false])
         }
 
         /// Their lower case may differ between an app's library and the agent's.

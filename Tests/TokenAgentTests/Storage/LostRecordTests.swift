@@ -18,7 +18,7 @@ internal import TokenModel
     }
 
     /// The request of one account finds the damage, and the tokens of others are lost, which are in memory.
-    @Test func nobodyHasToSignInAfterAReadThatFindsDamage() async throws {
+    @Test func requiresNoSignInAfterAReadThatFindsDamage() async throws {
         try await run { (parts, _) async throws in try await parts.signIn("zoe", "zoe").value() }
         let recoverable = try file.records()
         try await run { (parts, _) async throws in
@@ -46,7 +46,7 @@ internal import TokenModel
     }
 
     /// Without its token in memory, an account has to sign in; the others do not.
-    @Test func anAccountWhoseTokensAreInTheStoreOnlyHasToSignIn() async throws {
+    @Test func requiresASignInOfAnAccountWhoseTokensAreInTheStoreOnly() async throws {
         try await run { (parts, _) async throws in
             for user in ["alice", "bob"] { try await parts.signIn(user, user).value() }
         }
