@@ -67,23 +67,33 @@ struct ConnectionAcceptor: Sendable {
                         metrics.count(.refused(.socket))
                         throw TokenError(.peerNotAuthorized, "the socket is not published any more")
                     }
-                    let peer = ConnectedPeer(
-                        identity: identity, confirmer: confirmer, denials: denials,
-                        log: RequestLog(logger: options.logger, processID: identity.processID), audit: audit,
-                        published: published,
-                        sharesGenerations: options.letsAppsKeepTokens && publication == nil && identity.sandbox == nil)
-                    let session = AgentSession(
-                        owner: owner, peer: peer, registry: registry.value, timers: options.timers)
-                    if peer.isConfined {
-                        try descriptors.value?.guardReads(of: channel) {
-                            denials.add(refusedPeer: "closed a connection to which descriptors were sent")
-                        }
-                    } else {
-                        descriptors.value?.end()
-                    }
-                    try channel.pipeline.syncOperations.addHandler(session)
+                    try addSession(
+                        to: channel,
+                        of: ConnectedPeer(
+                            identity: identity, confirmer: confirmer, denials: denials,
+                            log: RequestLog(logger: options.logger, processID: identity.processID), audit: audit,
+                            published: published,
+                            sharesGenerations: options.letsAppsKeepTokens && publication == nil
+                                && identity.sandbox == nil),
+                        descriptors.value)
                 }
             }
+    }
+
+    /// Adds the session to a connection, on the event loop. A peer that is confined sends no descriptors; those of another one are not
+    /// looked for.
+    private func addSession(
+        to channel: any Channel, of peer: ConnectedPeer, _ descriptors: DescriptorGuard?
+    ) throws {
+        if peer.isConfined {
+            try descriptors?.guardReads(of: channel) {
+                peer.denials.add(refusedPeer: "closed a connection to which descriptors were sent")
+            }
+        } else {
+            descriptors?.end()
+        }
+        let session = AgentSession(owner: owner, peer: peer, registry: registry.value, timers: options.timers)
+        try channel.pipeline.syncOperations.addHandler(session)
     }
 
     /// Identifies the peer of a connection; fails if the agent does not serve it.
