@@ -25,7 +25,7 @@ extension AgentClient {
 
 /// The events of an agent; see `AgentClient.events(_:)`.
 public struct AgentEvents: AsyncSequence, Sendable {
-    /// An event.
+    /// A change that the agent reports; see `AgentEvent`.
     public typealias Element = AgentEvent
     /// The error that ends an iteration.
     public typealias Failure = TokenError
@@ -38,7 +38,7 @@ public struct AgentEvents: AsyncSequence, Sendable {
         Iterator(agent: agent.withSeparateConnection(), request: request)
     }
 
-    /// A subscription.
+    /// A subscription on a connection of its own, which it opens again if the connection breaks.
     public struct Iterator: AsyncIteratorProtocol {
         private let agent: AgentClient
         private var request: WatchEvents

@@ -276,7 +276,7 @@ actor CacheOwner {
             return .now(.failure(TokenError(.unsupportedProtocolVersion, "this agent speaks version 1 and later")))
         }
         options.logger.debug("hello", metadata: ["app": "\(RequestLog.safe(request.appName))"])
-        return .now(.success(Self.greeting))
+        return .now(.success(Self.helloReply))
     }
 
     /// The descriptor of the page that comes with the reply; nil for none.
@@ -364,7 +364,7 @@ actor CacheOwner {
         .later(core.tasks.start { () async throws(TokenError) in try await work(self) })
     }
 
-    private static let greeting = Hello.Reply(
+    private static let helloReply = Hello.Reply(
         protocolVersion: WireLimits.protocolVersion, agentVersion: ProductVersion.text,
         requests: RequestHandlers.numbers)
 }

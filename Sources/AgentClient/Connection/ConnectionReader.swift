@@ -87,10 +87,10 @@ struct ConnectionReader {
         UnixSocket.letReadersWait(on: socket, milliseconds: 1)
         var hello = Hello(appName: appName)
         hello.acceptsPage = connection.results != nil
-        let greeting = (try? RequestFrame.encode(hello, id: connection.newID())) ?? []
+        let frame = (try? RequestFrame.encode(hello, id: connection.newID())) ?? []
         connection.stream.withLock { $0 = ReplyStream(socket: socket, results: connection.results) }
         let late = connection.state.withLock {
-            $0.opened(socket: socket, wake: wake.write, greeting: greeting, at: .now)
+            $0.opened(socket: socket, wake: wake.write, hello: frame, at: .now)
         }
         for call in late { call.deliver(.failure(AgentConnection.late)) }
         deliverReplies(from: socket, wake: wake.read)

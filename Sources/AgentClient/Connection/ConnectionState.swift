@@ -39,7 +39,7 @@ struct ConnectionState {
     private(set) var calls: [UInt64: PendingCall] = [:]
     /// The calls that are about to be added. One that is abandoned is removed, and is not added.
     private(set) var reserved: Set<UInt64> = []
-    /// Whether a reply has arrived on any connection. The first one is that to the greeting.
+    /// Whether a reply has arrived on any connection. The first one is that to `Hello`.
     private(set) var hasReceivedReply = false
     /// Whether the last attempt to connect has succeeded: an agent that is gone may be restarting.
     private(set) var wasConnected = false
@@ -178,17 +178,17 @@ struct ConnectionState {
 
     var isOpen: Bool { !isClosed }
 
-    /// Uses a new connection: sends the greeting and all calls that wait, oldest first.
+    /// Uses a new connection: sends a `Hello` request and all calls that wait, oldest first.
     ///
     /// - Returns: the calls whose deadline has passed. They are not sent: their callers get an error, so that the agent
     ///   must not perform them.
-    mutating func opened(socket: Int32, wake: Int32, greeting: [UInt8], at now: MonotonicTime) -> [PendingCall] {
+    mutating func opened(socket: Int32, wake: Int32, hello: [UInt8], at now: MonotonicTime) -> [PendingCall] {
         self.socket = socket
         self.wake = wake
         connections += 1
         wasConnected = true
         reader = .thread
-        outbox = greeting
+        outbox = hello
         let expired = expire(at: now)
         for id in calls.keys.sorted() { transmit(id) }
         return expired

@@ -47,7 +47,7 @@ public struct PublishSocket: Sendable, Equatable {
 
 /// A socket that the agent has published.
 public struct PublishedSocket: Sendable, Equatable {
-    /// The path.
+    /// The absolute path of the socket.
     public var path: String
     /// The name in lists and in the audit log.
     public var label: String

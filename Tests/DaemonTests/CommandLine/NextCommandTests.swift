@@ -115,7 +115,7 @@ internal import Testing
         }
     }
 
-    /// Scripts get the status of a broken configuration, and a person the command that mends it.
+    /// Scripts get the status of a broken configuration, and a person the command that corrects it.
     @Test func reportsADefaultAppThatDoesNotExistAsADefectOfTheConfiguration() async throws {
         try await AgentProcessFixture.with { f in
             try await f.addApp("graph", clientID: "app-1")

@@ -115,7 +115,7 @@ internal import TokenWire
             let connection = try #require(sent)
             state.disconnected()
             _ = state.connectionBroke()
-            _ = state.opened(socket: pair.socket, wake: pair.wake, greeting: [], at: .now)
+            _ = state.opened(socket: pair.socket, wake: pair.wake, hello: [], at: .now)
             state.callerFinishedReading(on: connection)
             #expect(state.sendAlone([2], id: 2) == nil)
             _ = state.nextWait()
@@ -136,7 +136,7 @@ internal import TokenWire
                     ) { _ in }, id: id)
             }
             let late = state.opened(
-                socket: pair.socket, wake: pair.wake, greeting: [9], at: now.advanced(by: .seconds(2)))
+                socket: pair.socket, wake: pair.wake, hello: [9], at: now.advanced(by: .seconds(2)))
             #expect(late.map(\.frame) == [[1]] && late.map(\.timesSent) == [0])
             #expect(pair.sent == [9, 2])
             #expect(state.calls.keys.map(\.self) == [2])
@@ -234,7 +234,7 @@ internal import TokenWire
         /// The state of a connection whose thread waits for nothing.
         func connected() -> ConnectionState {
             var state = ConnectionState()
-            _ = state.opened(socket: socket, wake: wake, greeting: [], at: .now)
+            _ = state.opened(socket: socket, wake: wake, hello: [], at: .now)
             _ = state.nextWait()
             return state
         }
