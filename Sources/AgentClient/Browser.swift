@@ -1,5 +1,6 @@
 internal import AgentSocket
 internal import CAgentSystem
+internal import PosixFiles
 internal import Synchronization
 package import TokenModel
 
@@ -86,11 +87,7 @@ package final class BrowserWait: Sendable {
     package func end() { state.withLock { $0 = .ended } }
 }
 
-/// Starts programs in processes of their own.
-///
-/// A program gets the default signal mask, because the threads of Swift's pool block all signals and a browser that
-/// inherited that could not be terminated. It gets none of the app's open files, which a browser would keep open for
-/// days.
+/// Starts programs, and waits for their ends on another thread.
 enum ChildProcess {
     /// Starts a program found on `PATH`, with its standard input and output at `/dev/null`.
     ///
@@ -98,11 +95,8 @@ enum ChildProcess {
     ///   signal that ended the program, or with `unknownStatus`. Not called if no thread can be created.
     /// - Returns: false if the program cannot be started.
     static func start(_ words: [String], onExit: @escaping @Sendable (Int32) -> Void) -> Bool {
-        var arguments = words.map { strdup($0) } + [nil]
-        defer { for argument in arguments { free(argument) } }
-        var child = pid_t()
-        guard agent_spawn(&arguments, -1, &child) == 0 else { return false }
-        _ = BackgroundThread.start { [child] in onExit(agent_wait(child)) }
+        guard let child = ChildProgram.start(words) else { return false }
+        _ = BackgroundThread.start { onExit(agent_wait(child)) }
         return true
     }
 

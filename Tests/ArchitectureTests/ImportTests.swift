@@ -12,7 +12,7 @@ internal import Testing
         ],
         // Private files and directories, file locks, and lines of text.
         "PosixFiles": [
-            // Reads access control lists.
+            // Reads access control lists, and starts programs.
             "CAgentSystem",
             "TokenModel",
         ],

@@ -100,7 +100,7 @@ enum PipedProcess {
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, streamType, 0, &ends) == 0 else { return nil }
         defer { close(ends[0]) }
-        let started = spawn(words, ends[1])
+        let started = ChildProgram.start(words, ends[1])
         close(ends[1])
         guard let child = started else { return nil }
         // A few hundred bytes fit into the buffer of the socket.
@@ -138,13 +138,6 @@ enum PipedProcess {
     private static func milliseconds(until deadline: ContinuousClock.Instant) -> Int32 {
         let left = (deadline - ContinuousClock.now) / .milliseconds(1)
         return Int32(max(left.rounded(.up), 0))
-    }
-
-    private static func spawn(_ words: [String], _ descriptor: Int32) -> pid_t? {
-        var arguments = words.map { strdup($0) } + [nil]
-        defer { for argument in arguments { free(argument) } }
-        var child = pid_t()
-        return agent_spawn(&arguments, descriptor, &child) == 0 ? child : nil
     }
 
     private static var streamType: Int32 {

@@ -13,13 +13,10 @@ enum Program {
     static func output(of words: [String]) -> String? {
         guard let ends = try? PipeEnds() else { return nil }
         defer { close(ends.read) }
-        var arguments = words.map { strdup($0) } + [nil]
-        defer { for argument in arguments { free(argument) } }
-        var child = pid_t()
-        let hasStarted = agent_spawn(&arguments, ends.write, &child) == 0
+        let child = ChildProgram.start(words, ends.write)
         close(ends.write)
         // Output that fits into the pipe is read afterwards; with more, the program waits, and is ended after two seconds.
-        guard hasStarted, agent_wait_or_kill(child, 2000) == 0,
+        guard let child, agent_wait_or_kill(child, 2000) == 0,
             let file = try? FileDescriptor(opened: dup(ends.read)), let bytes = try? file.readStream(limit: 32 << 10)
         else { return nil }
         return String(validating: bytes, as: UTF8.self)

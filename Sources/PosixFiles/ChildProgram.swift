@@ -1,0 +1,26 @@
+internal import CAgentSystem
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// Starts programs in processes of their own.
+///
+/// A program gets the default signal mask, because the threads of Swift's pool block all signals, and a program that inherited that could
+/// not be terminated. It gets none of this process's open files, which a browser, for example, would keep open for days.
+package enum ChildProgram {
+    /// Starts a program that is found on `PATH`.
+    ///
+    /// - Parameters:
+    ///   - words: the program and its arguments.
+    ///   - descriptor: the standard input and output of the program; nil for `/dev/null`.
+    /// - Returns: the process ID, whose end the caller waits for; nil if the program cannot be started.
+    package static func start(_ words: [String], _ descriptor: Int32? = nil) -> Int32? {
+        var arguments = words.map { strdup($0) } + [nil]
+        defer { for argument in arguments { free(argument) } }
+        var child: Int32 = 0
+        return agent_spawn(&arguments, descriptor ?? -1, &child) == 0 ? child : nil
+    }
+}
