@@ -27,7 +27,9 @@ package struct EmulatorSettings: Codable, Sendable, Equatable {
     package var extendedLifetime = 7199
     /// `refresh_in` in seconds; nil leaves the field out.
     package var refreshIn: Int?
+    /// The lifetime of a refresh token in seconds.
     package var refreshTokenLifetime = 90 * 24 * 3600
+    /// What becomes of a refresh token when it is redeemed.
     package var rotation = Rotation.strict
     /// The family ID of apps that share refresh tokens, by client ID; their replies carry `foci`.
     package var familyApps = [wellKnownFamilyApp: "1"]
@@ -43,6 +45,7 @@ package struct EmulatorSettings: Codable, Sendable, Equatable {
     package var openIDConfiguration: [String: JSON] = [:]
     /// `interval` of a device code reply, in seconds.
     package var deviceCodeInterval = 1
+    /// The lifetime of a device code in seconds.
     package var deviceCodeLifetime = 900
     /// The number of the poll at which a device code is approved automatically; nil waits for an approval.
     package var deviceCodeApprovedAtPoll: Int?
