@@ -64,6 +64,12 @@ public final class ADLogger: NSObject {
         var callback: AppCallback<ADLoggerCallback>?
         var oldCallback: AppCallback<LogCallback>?
 
+        /// Whether a line is logged, and somebody reads it.
+        func includes(_ level: ADAL_LOG_LEVEL, isPii: Bool) -> Bool {
+            guard level.rawValue <= self.level.rawValue, !isPii || isPiiEnabled else { return false }
+            return callback != nil || oldCallback != nil || isWritten && !isPii
+        }
+
         /// Calls one closure at most, that of the newer kind if both are set, as ADAL does.
         func callBack(_ level: ADAL_LOG_LEVEL, _ message: String, isPii: Bool, code: Int) {
             if let callback {
@@ -138,9 +144,7 @@ struct ADLog: Sendable {
 
     /// - Parameter text: computed only if the line is logged.
     private func write(_ level: ADAL_LOG_LEVEL, isPii: Bool = false, _ text: @autoclosure () -> String, code: Int = 0) {
-        let settings = ADLogger.state.withLock {
-            level.rawValue <= $0.level.rawValue && (!isPii || $0.isPiiEnabled) ? $0 : nil
-        }
+        let settings = ADLogger.state.withLock { $0.includes(level, isPii: isPii) ? $0 : nil }
         guard let settings else { return }
         let message = "ADAL [\(correlationID)]\(component.map { " \($0)" } ?? "") \(text())"
         // Called without the lock, because a callback may change the settings.
