@@ -90,6 +90,7 @@ extension MetricsServer {
 
         func bootstrap(_ group: MultiThreadedEventLoopGroup) -> ServerBootstrap {
             ServerBootstrap(group: group)
+                .pausingAfterFailures()
                 .serverChannelOption(.backlog, value: 16)
                 .childChannelOption(.maxMessagesPerRead, value: 1)
                 .childChannelOption(.outOfBandInline, value: 1)

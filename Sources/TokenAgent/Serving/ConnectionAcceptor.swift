@@ -47,6 +47,7 @@ struct ConnectionAcceptor: Sendable {
             admits: { publication?.rules.admits(userID: $0) ?? options.policy.admits(userID: $0) })
         let published = publication.map(PublishedHandlers.init)
         return ServerBootstrap(group: registry.eventLoop)
+            .pausingAfterFailures()
             // Connections are accepted one at a time, so that a peer that connects again and again delays others by one
             // connection only.
             .serverChannelOption(.maxMessagesPerRead, value: 1)

@@ -1,0 +1,34 @@
+internal import NIOCore
+internal import NIOPosix
+
+/// Has a listener wait for a moment when it cannot accept a connection: the process or the system has no file descriptors or no memory left.
+///
+/// The connection stays in the queue of the socket, so that the event loop would try again at once, for as long as nothing becomes free.
+/// `AcceptBackoffHandler` of SwiftNIO delays only the next `read` of the channel, and after a failure the channel goes on with the present one.
+final class AcceptPause: ChannelInboundHandler {
+    typealias InboundIn = any Channel
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard error is IOError else { return context.fireErrorCaught(error) }
+        let channel = context.channel
+        try? channel.syncOptions?.setOption(.autoRead, value: false)
+        // A listener that has been closed meanwhile refuses the option.
+        context.eventLoop.scheduleTask(in: Self.pause) {
+            try? channel.syncOptions?.setOption(.autoRead, value: true)
+        }
+    }
+
+    /// Long beside the attempt to accept a connection, and short beside the time that an app waits for its reply.
+    private static let pause = TimeAmount.milliseconds(100)
+}
+
+extension ServerBootstrap {
+    /// Has the listener wait when it cannot accept a connection. Replaces an earlier `serverChannelInitializer`.
+    func pausingAfterFailures() -> ServerBootstrap {
+        serverChannelInitializer { channel in
+            channel.eventLoop.makeCompletedFuture {
+                try channel.pipeline.syncOperations.addHandler(AcceptPause())
+            }
+        }
+    }
+}
