@@ -30,6 +30,8 @@ final class CacheTransfers {
     private var table: TransferTable
     /// The exports whose tokens are being read, with their sessions.
     private var exportsBeingRead: [String: SessionID] = [:]
+    /// The number of exports whose tokens are being read, those of ended sessions included.
+    private var readCount = 0
     /// The cancellation of the transfers in progress.
     private var cancellation = TransferCancellation()
 
@@ -97,28 +99,35 @@ final class CacheTransfers {
             }
             return .later(tasks.start { () async throws(TokenError) in try await self.nextPart(of: download, as: id) })
         }
-        if let refusal = table.refusal(of: 0) { return .now(.failure(refusal)) }
+        if let refusal = table.refusal(of: 0, besides: readCount) { return .now(.failure(refusal)) }
         let id = PKCE.randomText()
         exportsBeingRead[id] = session
+        readCount += 1
         return .later(
             tasks.start { () async throws(TokenError) in
-                defer { self.exportsBeingRead[id] = nil }
-                let (cache, now, cancellation) = (self.memory.cache, self.now(), self.cancellation)
-                let (store, group) = (self.store, request.sharingGroup)
-                let export = try await self.commits.reading { () async throws(TokenError) in
-                    try await self.exporting.run { () throws(TokenError) in
-                        try cache.readingTokens(in: group, from: store, cancellation.check)
-                            .startExport(request.format, of: group, now: now)
-                    }
-                }
-                try cancellation.check()
-                guard self.exportsBeingRead[id] != nil else { throw TransferTable.unknown }
-                // Checked again, since other transfers may have begun meanwhile.
-                if let refusal = self.table.refusal(of: 0) { throw refusal }
-                let download = TransferTable.Download(export: export, session: session)
+                let download = TransferTable.Download(export: try await self.read(request, as: id), session: session)
                 self.table.keep(download, as: id)
                 return try await self.nextPart(of: download, as: id)
             })
+    }
+
+    /// Reads the content of an export. It counts as a transfer until it has been read, also if its session ends before.
+    private func read(_ request: ExportCache, as id: String) async throws(TokenError) -> CacheExport {
+        defer {
+            exportsBeingRead[id] = nil
+            readCount -= 1
+        }
+        let (cache, now, cancellation) = (memory.cache, now(), cancellation)
+        let (store, group) = (store, request.sharingGroup)
+        let export = try await commits.reading { () async throws(TokenError) in
+            try await exporting.run { () throws(TokenError) in
+                try cache.readingTokens(in: group, from: store, cancellation.check)
+                    .startExport(request.format, of: group, now: now)
+            }
+        }
+        try cancellation.check()
+        guard exportsBeingRead[id] != nil else { throw TransferTable.unknown }
+        return export
     }
 
     private func nextPart(of download: TransferTable.Download, as id: String) async throws(TokenError)
@@ -149,7 +158,7 @@ final class CacheTransfers {
             guard let earlier = table.removeUpload(id, from: session) else { throw TransferTable.unknown }
             upload = earlier
         }
-        if let refusal = table.refusal(of: upload.size + request.data.count) { throw refusal }
+        if let refusal = table.refusal(of: upload.size + request.data.count, besides: readCount) { throw refusal }
         upload.add(request.data)
         return upload
     }

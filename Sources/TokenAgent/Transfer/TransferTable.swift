@@ -92,14 +92,16 @@ struct TransferTable {
     }
 
     /// The error of one more transfer with this number of bytes; nil if it is within the limits.
-    func refusal(of more: Int) -> TokenError? {
+    ///
+    /// - Parameter others: the number of transfers in progress that are not in the table.
+    func refusal(of more: Int, besides others: Int) -> TokenError? {
         guard uploads.values.reduce(more, { $0 + $1.size }) <= importLimit else {
             return TokenError(
                 .frameTooLarge,
                 "the imports under way come to more than \(importLimit >> 20) MiB; import smaller files, one after another"
             )
         }
-        guard uploads.count + downloads.count < Self.limit else {
+        guard uploads.count + downloads.count + others < Self.limit else {
             return TokenError(
                 .interactionInProgress, "\(Self.limit) imports and exports are under way already; wait for one of them",
                 reason: .agent)
