@@ -261,6 +261,8 @@ actor CacheOwner {
     /// Reads the configuration again. Its rules decide about all later requests, on open connections too.
     func reload() async throws(TokenError) -> ReloadConfiguration.Reply {
         try await configuration.run { new in
+            // Other rules may require a confirmation where the earlier ones did not.
+            if new.rules != policy.rules { core.events.forgetAdmissions() }
             policy.rules = new.rules
             audit?.setHasNames(new.auditsNames)
             endpoint.allowsLoopbackHTTP = new.allowsLoopbackHTTP

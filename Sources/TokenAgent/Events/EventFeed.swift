@@ -101,6 +101,8 @@ final class EventFeed {
 
     func forget(_ session: SessionID) { sessions.remove(session) }
 
+    func forgetSessions() { sessions = [] }
+
     // MARK: Changes
 
     /// Notes what is listed of accounts before a change of theirs, unless an earlier change is not committed yet.

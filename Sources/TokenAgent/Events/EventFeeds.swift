@@ -85,6 +85,11 @@ final class EventFeeds {
         for session in Array(waiting.keys) { finish(session) }
     }
 
+    /// Has the access policy decide about the next request of each subscription as about the first one.
+    func forgetAdmissions() {
+        for feed in feeds.values { feed.forgetSessions() }
+    }
+
     /// Forgets a connection that is closed.
     func ended(_ session: SessionID) {
         finish(session)

@@ -15,15 +15,68 @@ internal import TokenWire
 @Suite(.bounded) struct WaitedRequestTests {
     /// A rule that refuses counts after the wait, and so does one that requires a person.
     @Test func asksForAConfirmationThatARuleRequiresSinceTheRequestWaited() async throws {
+        try await Self.withOwner(rules: []) { owner, peer in
+            let list = ListAccounts(clientID: nil)
+            let received = RequestHandler.Progress.received
+            guard case .waitingForStore(let load) = try await owner.step(list, of: peer, after: received) else {
+                Issue.record("the request does not wait for the store")
+                return
+            }
+            _ = try await owner.reload()
+            try await load.get().get()
+            guard case .confirming(let answer) = try await owner.step(list, of: peer, after: received.afterLoad) else {
+                Issue.record("nobody is asked")
+                return
+            }
+            try await answer.get().get()
+            // What a person has confirmed is not asked again, also if it waits for the store afterwards.
+            let confirmed = RequestHandler.Progress.confirmed
+            for progress in [confirmed, confirmed.afterLoad, confirmed.afterLoad.afterLoad] {
+                guard case .answered = try await owner.step(list, of: peer, after: progress) else {
+                    Issue.record("not answered after \(progress)")
+                    continue
+                }
+            }
+        }
+    }
+
+    /// What the rules have allowed on a connection before holds as long as they do.
+    @Test(arguments: [[], Self.confirmingRules])
+    func asksForAConfirmationOfASubscriptionIfTheRulesHaveChanged(rules: [PolicyRule]) async throws {
+        try await Self.withOwner(rules: rules) { owner, peer in
+            var request = WatchEvents(clientID: nil)
+            request.position = try await owner.subscribe(request)
+            guard case .answered = try await owner.step(request, of: peer, after: .received) else {
+                Issue.record("the subscription is not continued")
+                return
+            }
+            _ = try await owner.reload()
+            switch try await owner.step(request, of: peer, after: .received) {
+            case .confirming(let answer):
+                try await answer.get().get()
+                #expect(rules != Self.confirmingRules)
+            case .answered: #expect(rules == Self.confirmingRules)
+            case .waitingForStore: Issue.record("the request waits for the store")
+            }
+            await owner.finishWatching(CacheOwner.session)
+        }
+    }
+
+    private static let confirmingRules = [PolicyRule(requests: .all, effect: .confirm)]
+
+    /// An agent with rules, which gets the rules that require confirmations when it reads its configuration again.
+    private static func withOwner(
+        rules: [PolicyRule], _ body: (CacheOwner, ConnectedPeer) async throws -> Void
+    ) async throws {
         let (folder, clock) = (try TemporaryFolder(), TestClock())
         let log = LogCollector.Messages().logger()
         let network = try NetworkSettings(environment: [:])
         var options = AgentOptions(
             socketPath: folder.file("agent.sock"), stateDirectory: folder.file("state"), allowsLoopbackHTTP: false,
-            network: network, policy: PeerPolicy(userID: geteuid()), now: { clock.now }, logger: log)
+            network: network, policy: PeerPolicy(userID: geteuid(), rules: rules), now: { clock.now }, logger: log)
         options.readConfiguration = {
             ReadConfiguration(
-                rules: [PolicyRule(requests: .all, effect: .confirm)], auditsNames: false, allowsLoopbackHTTP: false,
+                rules: confirmingRules, auditsNames: false, allowsLoopbackHTTP: false,
                 report: ReloadConfiguration.Reply(files: [], applied: [], awaitingRestart: []))
         }
         let askpass = try await folder.makeProgram("askpass", "exit 0")
@@ -37,26 +90,7 @@ internal import TokenWire
             loop: MultiThreadedEventLoopGroup.singleton.next(), options: options, store: store, endpoint: endpoint,
             metrics: AgentMetrics(), audit: nil)
         try await withCleanup {
-            let received = RequestHandler.Progress.received
-            guard case .waitingForStore(let load) = try await owner.step(of: peer, after: received) else {
-                Issue.record("the request does not wait for the store")
-                return
-            }
-            _ = try await owner.reload()
-            try await load.get().get()
-            guard case .confirming(let answer) = try await owner.step(of: peer, after: received.afterLoad) else {
-                Issue.record("nobody is asked")
-                return
-            }
-            try await answer.get().get()
-            // What a person has confirmed is not asked again, also if it waits for the store afterwards.
-            let confirmed = RequestHandler.Progress.confirmed
-            for progress in [confirmed, confirmed.afterLoad, confirmed.afterLoad.afterLoad] {
-                guard case .answered = try await owner.step(of: peer, after: progress) else {
-                    Issue.record("not answered after \(progress)")
-                    continue
-                }
-            }
+            try await body(owner, peer)
         } cleanUp: {
             try await owner.shutDown().get()
             await endpoint.close()
@@ -73,15 +107,27 @@ private enum Step: Sendable {
 }
 
 extension CacheOwner {
-    /// Handles a request for a list of accounts.
-    fileprivate func step(of peer: ConnectedPeer, after progress: RequestHandler.Progress) throws -> Step {
-        let bytes = try RequestFrame.encode(ListAccounts(clientID: nil), id: 1).dropFirst(FrameDecoder.headerLength)
-        let handler = try #require(RequestHandlers.handler(of: ListAccounts.number))
+    fileprivate static let session = SessionID(number: 1)
+
+    /// Handles a request of a connection.
+    fileprivate func step<Request: WireRequest>(
+        _ request: Request, of peer: ConnectedPeer, after progress: RequestHandler.Progress
+    ) throws -> Step {
+        let bytes = try RequestFrame.encode(request, id: 1).dropFirst(FrameDecoder.headerLength)
+        let handler = try #require(RequestHandlers.handler(of: Request.number))
         let frame = try RequestFrame(decoding: bytes)
-        switch handler.reply(frame, SessionID(number: 1), peer, progress, self) {
+        switch handler.reply(frame, Self.session, peer, progress, self) {
         case .afterLoad(let future): return .waitingForStore(future)
         case .afterConfirmation(let future): return .confirming(future)
         case .now, .repeatable, .withDescriptor, .later: return .answered
         }
+    }
+
+    /// Begins a subscription that has been allowed, and returns its position.
+    fileprivate func subscribe(_ request: WatchEvents) throws -> EventPosition {
+        guard case .now(let outcome) = watchEvents(request, from: Self.session) else {
+            throw TokenError(.internalError, "the first request for events is not answered at once")
+        }
+        return try outcome.get().position
     }
 }
