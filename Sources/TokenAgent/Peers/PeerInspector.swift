@@ -64,7 +64,11 @@ final class PeerInspector: Sendable {
         let promise = loop.makePromise(of: PeerIdentity?.self)
         let unknown = PeerIdentity(
             userID: credentials.userID, processID: credentials.processID, sandbox: PeerIdentity.Sandbox(app: nil))
-        let timeout = timers.schedule(loop, Self.timeLimit) { promise.succeed(unknown) }
+        let timeout = timers.schedule(loop, Self.timeLimit) {
+            promise.succeed(unknown)
+            // What has not begun costs nothing any more, and keeps no descriptor: the threads may be blocked for long.
+            identification.release()
+        }
         let work: @Sendable (Bool) -> Void = { isActive in
             guard isActive else {
                 identification.release()

@@ -102,6 +102,31 @@ internal import Testing
             try await sandbox.stop()
         }
 
+        /// The threads may be blocked for as long as the helper, or the file system of a program, does not answer.
+        @Test func keepsNoDescriptorOfAProcessThatIsNotDescribedInTime() async throws {
+            // The time is over before a thread can begin.
+            let timers = Timers { _, _, work in
+                work()
+                return Timers.Timer {}
+            }
+            let inspector = PeerInspector(executables: [], helper: nil, timers: timers)
+            defer { inspector.stop() }
+            let loop = MultiThreadedEventLoopGroup.singleton.any()
+            let credentials = PeerCredentials(processID: getpid(), userID: geteuid())
+            // The other end shows whether the descriptor is closed.
+            let ends = try PipeEnds()
+            let (descriptor, other) = (ends.read, ends.write)
+            defer { close(other) }
+            let (peer, isClosed) = try await loop.submit {
+                let peer = inspector.identify(
+                    credentials, pidfd: descriptor, for: Identification(of: .process(getpid())) {}, on: loop)
+                var event = pollfd(fd: other, events: 0, revents: 0)
+                return (peer, poll(&event, 1, 0) == 1 && event.revents & Int16(POLLERR) != 0)
+            }.get()
+            #expect(isClosed)
+            #expect(try await peer.get()?.peerClass == .sandboxed)
+        }
+
         /// The answer of a file server of the sandbox may never come.
         @Test func countsAPeerAsAnUnknownAppIfItIsNotDescribedInTime() async throws {
             let timers = Timers { loop, _, work in
