@@ -52,7 +52,7 @@ struct AgentCore {
         tokensInUse = KeyedLock()
         notes = RedemptionNotes(memory: memory, tokensInUse: tokensInUse)
         self.store = store
-        log = StoreLog(store: store, logger: logger)
+        log = StoreLog(store: store, logger: logger, now: now)
         commits = CommitQueue(memory: memory, notes: notes, store: store, tasks: tasks, log: log)
         reader = TokenReader(memory: memory, commits: commits, tokensInUse: tokensInUse, store: store)
         authorities = AuthorityResolver(

@@ -11,8 +11,13 @@ final class ConfigurationReload {
 
     private let options: AgentOptions
     private lazy var readings = KeyedLock<Reading>()
+    /// Limits the messages about readings, for which any app may ask.
+    private let messageLimit: MessageLimit
 
-    init(_ options: AgentOptions) { self.options = options }
+    init(_ options: AgentOptions) {
+        self.options = options
+        messageLimit = MessageLimit(logger: options.logger, now: options.now)
+    }
 
     /// Reads the configuration, and has it take effect with `apply`. The service manager is told before and afterwards, and the log says
     /// what has changed.
@@ -29,12 +34,16 @@ final class ConfigurationReload {
             do throws(TokenError) {
                 new = try await Self.offLoop(read)
             } catch {
-                let reason = UntrustedText.clean(error.message, limit: 500)
-                options.logger.error("the configuration was not changed: \(reason)")
+                if messageLimit.admitsMessage() {
+                    let reason = UntrustedText.clean(error.message, limit: 500)
+                    options.logger.error("the configuration was not changed: \(reason)")
+                }
                 throw error
             }
             apply(new)
-            options.logger.notice("the configuration was read again\(Self.changes(in: new.report))")
+            if messageLimit.admitsMessage() {
+                options.logger.notice("the configuration was read again\(Self.changes(in: new.report))")
+            }
             return new.report
         }
     }

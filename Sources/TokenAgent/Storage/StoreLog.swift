@@ -2,15 +2,21 @@ internal import Logging
 internal import TokenModel
 internal import TokenStore
 
-/// Logs the problems of the store. Each notice of the store is logged once.
+/// Logs the problems of the store. Each notice of the store is logged once. The number of messages that an app can cause again and again, with
+/// changes or with attempts to unlock the store, is limited.
 final class StoreLog {
     private let store: any RecordStore
     private let logger: Logger
+    private let writeFailures: MessageLimit
+    private let loadFailures: MessageLimit
     private var reportedNotices = 0
 
-    init(store: any RecordStore, logger: Logger) {
+    /// - Parameter now: the time, in seconds.
+    init(store: any RecordStore, logger: Logger, now: @escaping @Sendable () -> Int64) {
         self.store = store
         self.logger = logger
+        writeFailures = MessageLimit(logger: logger, now: now)
+        loadFailures = MessageLimit(logger: logger, now: now)
     }
 
     /// Logs the notices of the store that are new since the last call.
@@ -21,12 +27,14 @@ final class StoreLog {
     }
 
     func reportFailure(_ error: TokenError) {
+        guard writeFailures.admitsMessage() else { return }
         logger.error("the store cannot be written", metadata: ["reason": "\(error.message)"])
     }
 
     func reportLoss() { logger.error("the store has lost records; all of them are written again") }
 
     func reportLocked(_ error: TokenError) {
+        guard loadFailures.admitsMessage() else { return }
         logger.error("the store is not open", metadata: ["reason": "\(error.message)"])
     }
 
