@@ -26,6 +26,8 @@ final class EarlyAnswers {
     private let now: @Sendable () -> Int64
     /// The part of the cache that was read for each account.
     private var caches: [Account: CredentialCache] = [:]
+    /// The accounts that are being read, each for a number of requests.
+    private var reads: [Account: Int] = [:]
     /// The number of loads that have ended.
     private var endedLoads = 0
 
@@ -34,18 +36,24 @@ final class EarlyAnswers {
         self.now = now
     }
 
-    /// Whether reading the request's account may bring an answer before the store is loaded.
-    func isWorthReading(for request: AcquireTokenSilent) -> Bool {
-        guard let account = Account(request) else { return false }
-        return caches[account] == nil && caches.count < Self.limit
+    /// Begins to read the request's account if that may bring an answer before the store is loaded. `read(for:)` has to follow.
+    ///
+    /// - Returns: whether it has begun. Accounts that are being read count against the limit: an app may ask for any number at once.
+    func beginReading(for request: AcquireTokenSilent) -> Bool {
+        guard let account = Account(request), caches[account] == nil,
+            reads[account] != nil || caches.count + reads.count < Self.limit
+        else { return false }
+        reads[account, default: 0] += 1
+        return true
     }
 
     /// Reads the records of the request's account. Returns when they have been read, or when that is not possible before the store is
     /// loaded.
     func read(for request: AcquireTokenSilent) async {
+        guard let account = Account(request) else { return }
+        defer { reads[account] = reads[account].flatMap { $0 > 1 ? $0 - 1 : nil } }
         let load = endedLoads
-        guard let account = Account(request),
-            let cache = await store.cacheWhileLoading(of: account.identifier, in: account.group),
+        guard let cache = await store.cacheWhileLoading(of: account.identifier, in: account.group),
             // The load may have ended while the records were read, and the store may be locked now.
             load == endedLoads
         else { return }
@@ -67,5 +75,5 @@ final class EarlyAnswers {
     }
 
     /// The number of accounts.
-    private static let limit = 64
+    static let limit = 64
 }

@@ -126,7 +126,7 @@ final class StoreLifecycle {
         }
         let request = silent.withoutReservedScopes
         if early.hit(request) != nil { return nil }
-        guard early.isWorthReading(for: request) else { return loading }
+        guard early.beginReading(for: request) else { return loading }
         return tasks.start { () async throws(TokenError) in
             await self.early.read(for: request)
             if self.early.hit(request) == nil { try await loading.outcome() }

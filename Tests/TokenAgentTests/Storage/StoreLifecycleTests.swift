@@ -169,6 +169,21 @@ internal import TokenStore
         #expect(await parts.earlyAnswer(.hit("alice")) == nil)
     }
 
+    /// Each read takes time from the load.
+    @Test func readsNoMoreAccountsAtATimeThanItKeeps() async throws {
+        parts.store.holdEarlyReads()
+        let held = try await loading(with: nil)
+        var waits: [Pending<Void>] = []
+        for number in 0..<100 { waits.append(try #require(await parts.wait(.hit("user-\(number)")))) }
+        // Requests for one account have not to wait for the whole store because they come at the same time.
+        for _ in 0..<100 { waits.append(try #require(await parts.wait(.hit("user-0")))) }
+        try await parts.settle()
+        #expect(parts.store.earlyReads == EarlyAnswers.limit + 100)
+        for _ in 0..<EarlyAnswers.limit + 100 { await parts.store.heldEarlyReads.next().resume(returning: nil) }
+        held.resume(returning: .success(LoadedCache()))
+        for wait in waits { try await wait.value() }
+    }
+
     /// The store may have been locked meanwhile: what was read belongs to a load that has ended.
     @Test func forgetsWhatItReadsAfterTheLoadHasEnded() async throws {
         parts.store.holdEarlyReads()
