@@ -60,6 +60,9 @@ struct EntraEmulatorCommand: AsyncParsableCommand {
             throw ValidationError("\(file) cannot be read: there is no such file, or it is not yours to read.")
         }
         guard (0...65535).contains(port) else { throw ValidationError("--port is a number up to 65535.") }
+        guard users.allSatisfy({ $0.trimmedNonEmpty != nil }) else {
+            throw ValidationError("--user must not be blank.")
+        }
     }
 
     func run() async throws {

@@ -51,6 +51,13 @@ struct AppOptions: ParsableArguments {
     }
 
     func validate() throws { try values.validate() }
+
+    /// Refuses a second argument of a command whose account is an option.
+    func refuse(_ word: String?, of command: String, option: String) throws {
+        guard let word else { return }
+        let meant = CommandLineWords(["ssoctl", command] + values.words + CommandLineWords.option(option, word)).text
+        throw ValidationError("“\(word)” is more than “\(command)” takes. The account is an option: \(meant)")
+    }
 }
 
 /// The app to which a command is limited, and the configuration.

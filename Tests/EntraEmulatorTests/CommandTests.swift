@@ -56,6 +56,7 @@ internal import Testing
 
     @Test(arguments: [
         ["--port", "65536"], ["--tls-cert", "only.pem"], ["--tls-cert", "no", "--tls-key", "no"], ["--unknown"],
+        ["--user", ""],
     ])
     func refusesInvalidArguments(arguments: [String]) async throws {
         let ended = try await TestProcess("entra-emulator", arguments).finish()

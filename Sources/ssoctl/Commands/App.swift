@@ -379,6 +379,11 @@ struct UseCommand: Command {
             }
             failure.error = TokenError(.accountNotFound, message)
             throw failure
+        } catch let error as TokenError {
+            let known = await error.orAtPublishedSocket(agent)
+            guard known != error else { throw error }
+            // The account cannot be looked up there.
+            throw CommandFailure(known, nextCommand: "export SSO_AGENT_ACCOUNT=\(name.shellWord)")
         }
     }
 

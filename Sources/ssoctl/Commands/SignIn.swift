@@ -20,6 +20,11 @@ struct SignInCommand: Command {
         aliases: ["login"])
 
     @OptionGroup var target: TargetOptions
+
+    /// The argument of other commands for the account, which leads to the option of this command.
+    @Argument(help: .hidden)
+    var word: String?
+
     @OptionGroup(title: "Sign-in") var manner: SignInOptions
     @OptionGroup var output: OutputOptions
 
@@ -30,8 +35,10 @@ struct SignInCommand: Command {
         var scopes: [String]
     }
 
+    func validate() throws { try target.app.refuse(word, of: "sign-in", option: "--login-hint") }
+
     func execute(_ agent: AgentClient) async throws -> Printout {
-        let target = try Target(target.values, for: "sign-in", keeping: manner.words)
+        let target = try await Target.read(target.values, for: "sign-in", keeping: manner.words, agent)
         let request = BeginInteractive(
             parameters: target.parameters(at: target.authority ?? .common), prompt: manner.prompt,
             loginHint: manner.loginHint, domainHint: manner.domainHint)

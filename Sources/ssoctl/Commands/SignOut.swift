@@ -64,10 +64,8 @@ struct SignOutCommand: Command {
         let (found, isOne): (Account, Bool)
         do {
             (found, isOne) = try await self.account(wanted, choice)
-        } catch let error as TokenError where error.code == .requestDenied {
-            // Only a published socket answers without the number of the agent's process.
-            guard (try? await agent.status().processID) == 0 else { throw error }
-            throw TokenError.atPublishedSocket
+        } catch let error as TokenError {
+            throw await error.orAtPublishedSocket(agent)
         }
         let tokens = try await AccountTokens.read(agent, filter.sharingGroup, isRequired: false)
         let isWhole = filter.clientID == nil || wipe

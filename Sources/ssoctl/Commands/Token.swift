@@ -20,6 +20,11 @@ struct TokenCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var target: TargetOptions
+
+    /// The argument of other commands for the account, which leads to the option of this command.
+    @Argument(help: .hidden)
+    var word: String?
+
     @OptionGroup(title: "Account") var account: AccountOptions
     @OptionGroup(title: "Freshness") var freshness: FreshnessOptions
     @OptionGroup(title: "Output") var form: TokenFormOptions
@@ -31,7 +36,10 @@ struct TokenCommand: AsyncParsableCommand {
             isJSON: output.json)
     }
 
-    func validate() throws { try form.values.validate(isJSON: output.json) }
+    func validate() throws {
+        try target.app.refuse(word, of: "token", option: "--account")
+        try form.values.validate(isJSON: output.json)
+    }
 
     func run() async throws { try await work.run() }
 }
@@ -64,7 +72,8 @@ struct TokenWork: CommandWork {
     }
 
     func execute(_ agent: AgentClient) async throws -> Printout {
-        let target = try Target(target, for: "token", keeping: account.words + freshness.words + form.words)
+        let target = try await Target.read(
+            target, for: "token", keeping: account.words + freshness.words + form.words, agent)
         let name = try account.name ?? target.defaultAccount()
         let result = try await SilentToken(
             agent: agent, target: target, name: name, isNamed: account.name != nil, freshness: freshness,

@@ -146,4 +146,11 @@ extension TokenError {
     /// The error of a command that a published socket does not serve, and that would fail there for another reason.
     static let atPublishedSocket = TokenError(
         .requestDenied, "a published socket gives tokens only; run this where the agent runs")
+
+    /// The error of a request that names no app: at a published socket, which refuses each of them, the one that says so.
+    func orAtPublishedSocket(_ agent: AgentClient) async -> TokenError {
+        // Only a published socket answers without the number of the agent's process.
+        guard code == .requestDenied, (try? await agent.status().processID) == 0 else { return self }
+        return .atPublishedSocket
+    }
 }

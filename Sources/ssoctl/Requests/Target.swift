@@ -1,3 +1,4 @@
+internal import AgentClient
 internal import AgentConfiguration
 internal import TokenModel
 
@@ -71,15 +72,50 @@ struct Target {
             return try settings.defaultApp { options.command(command, app: [$0]) + words }
         }
         if settings.configuration.app(named: name) == nil, name.contains("@") {
-            let account = CommandLineWords.option(command == "sign-in" ? "--login-hint" : "--account", name)
-            let isNamed = ["--login-hint", "--account", "--username"].contains { option in
-                words.contains { $0 == option || $0.hasPrefix("\(option)=") }
-            }
-            throw .usage(
-                "“\(name)” is an account, not an app",
-                nextCommand: (options.command(command, app: []) + (isNamed ? [] : account) + words).text)
+            throw accountFailure(name, of: options, for: command, words)
         }
         return try settings.app(named: name) { options.command(command, app: [$0]) + words }
+    }
+
+    /// The target of a command line. Unlike the initialiser, it asks the agent for the account that a word in the place of the app may
+    /// begin.
+    ///
+    /// - Throws: as the initialiser.
+    static func read(
+        _ options: TargetChoice, for command: String, keeping words: [String], _ agent: AgentClient
+    ) async throws -> Target {
+        do throws(CommandFailure) { return try Target(options, for: command, keeping: words) } catch {
+            throw await accountFailure(options, for: command, words, agent) ?? error
+        }
+    }
+
+    /// The failure if the name of an app is that of no app, nor nearly that of one, and begins the name of an account; nil otherwise.
+    private static func accountFailure(
+        _ options: TargetChoice, for command: String, _ words: [String], _ agent: AgentClient
+    ) async -> CommandFailure? {
+        guard options.app.clientID == nil, let name = options.app.argument ?? options.app.option, !name.contains("@"),
+            let apps = try? Settings.read().configuration.apps.map(\.name), !apps.contains(name),
+            Suggestion.nearest(to: name, among: apps) == nil
+        else { return nil }
+        let finder = AccountFinder(agent: agent, sharingGroup: options.app.group ?? .standard)
+        guard let found = try? await finder.accounts(AccountName(name), of: nil), let account = found.first else {
+            return nil
+        }
+        // A page needs the whole name; the beginning of several names gets their list.
+        return accountFailure(found.count == 1 ? account.username ?? name : name, of: options, for: command, words)
+    }
+
+    /// The failure if the name of an app is that of an account.
+    private static func accountFailure(
+        _ name: String, of options: TargetChoice, for command: String, _ words: [String]
+    ) -> CommandFailure {
+        let account = CommandLineWords.option(command == "sign-in" ? "--login-hint" : "--account", name)
+        let isNamed = ["--login-hint", "--account", "--username"].contains { option in
+            words.contains { $0 == option || $0.hasPrefix("\(option)=") }
+        }
+        return .usage(
+            "“\(options.app.argument ?? options.app.option ?? name)” is an account, not an app",
+            nextCommand: (options.command(command, app: []) + (isNamed ? [] : account) + words).text)
     }
 
     /// Entra ID issues a token for one resource, and refuses a request with two after the user has signed in.

@@ -71,6 +71,32 @@ internal import Testing
         }
     }
 
+    @Test func leadsToTheOptionForAnAccountThatStandsInThePlaceOfAnApp() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            try await f.signIn(app: "graph", "alice@contoso.com")
+            for (arguments, next) in [
+                (["token", "ali"], "ssoctl token --account alice@contoso.com"),
+                (["token", "ali", "--force-refresh"], "ssoctl token --account alice@contoso.com --force-refresh"),
+                (["token", "bob@contoso.com"], "ssoctl token --account bob@contoso.com"),
+                (["sign-in", "ali"], "ssoctl sign-in --login-hint alice@contoso.com"),
+                (["token", "somebody"], "ssoctl app add somebody --client-id CLIENT-ID"),
+            ] {
+                let error = try await f.failure(arguments, status: 64)
+                #expect(error["nextCommand"] as? String == next, "\(arguments)")
+            }
+            for (arguments, meant) in [
+                (["token", "graph", "alice"], "ssoctl token graph --account alice"),
+                (["sign-in", "graph", "alice"], "ssoctl sign-in graph --login-hint alice"),
+            ] {
+                let message = try await f.failure(arguments, status: 64)["message"] as? String
+                #expect(message?.hasSuffix("The account is an option: \(meant)") == true, "\(message ?? "")")
+            }
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     @Test func marksTheDefaultAccountAlsoIfAnotherNameBeginsWithIt() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()

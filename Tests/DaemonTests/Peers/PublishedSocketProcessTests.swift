@@ -66,10 +66,11 @@ internal import TokenWire
             // What is not known is absent.
             let status = try await f.at(path, ["status", "--json"]).output
             #expect(!status.contains("pid") && !status.contains("accounts") && !status.contains("uptime"), "\(status)")
-            for own in [["audit"], ["sign-out", "alice", "--client-id", "app-1"]] {
+            for own in [["audit"], ["sign-out", "alice", "--client-id", "app-1"], ["use", "alice"]] {
                 let ended = try await f.at(path, own)
                 #expect(ended.status == 1 && ended.errors.contains("run this where the agent runs"), "\(ended)")
             }
+            #expect(try await f.at(path, ["use", "alice"]).errors.hasSuffix("→ export SSO_AGENT_ACCOUNT=alice\n"))
             // A published socket publishes no other.
             let nested = try await f.at(
                 path, ["publish", "--socket", f.folder.file("shared/2.sock"), "--client-id", "app-1"])
