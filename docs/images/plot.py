@@ -74,8 +74,19 @@ def flatness_table(figures):
         least = smallest.setdefault(row["dimension"], row)
         rows.append([f"{row['size']:,} {row['dimension']}"] + [
             f"{number(row[key])}, {number(row[key] / least[key])}"
-            for key in ("repeated_p50_us", "repeated_p99_us", "new_p50_us", "new_p99_us")])
-    return table(["among", "repeated p50 µs, ×", "repeated p99 µs, ×", "new p50 µs, ×", "new p99 µs, ×"], rows)
+            for key in ("repeated_p50_us", "repeated_p99_us", "new_p50_us", "new_p99_us")] + memory(row, least))
+    # Earlier runs have no figures of the memory.
+    header = ["among", "repeated p50 µs, ×", "repeated p99 µs, ×", "new p50 µs, ×", "new p99 µs, ×"]
+    return table(header + (["resident, MB", "kB for each"] if memory(*figures["flatness"][:1] * 2) else []), rows)
+
+
+def memory(row, least):
+    """The cells of the memory, and of what one more takes of it; none if it was not measured."""
+    if "resident_kb" not in row:
+        return []
+    more = row["size"] - least["size"]
+    each = number(max((row["resident_kb"] - least["resident_kb"]) / more, 0)) if more else ""
+    return [number(row["resident_kb"] / 1024), each]
 
 
 def store_table(figures):

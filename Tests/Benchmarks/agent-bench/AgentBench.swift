@@ -35,7 +35,7 @@ struct AgentBench: ParsableCommand {
     var keepProfiles: String?
 
     @Option(help: "Numbers of accounts to measure the store with.")
-    var accounts = [1, 1_000, 10_000]
+    var accounts = [1, 1_000, 10_000, 100_000]
 
     @Flag(help: "Measure the store only.")
     var storeOnly = false

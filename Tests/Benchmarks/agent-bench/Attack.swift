@@ -16,6 +16,8 @@ enum Attack: String, CaseIterable, ExpressibleByArgument {
     case noAccount = "no-account"
     /// Asks for tokens with 1,000 scopes, each of which needs the same refresh token.
     case scopes
+    /// Imports a cache of 1,000 accounts again and again, each time with newer tokens.
+    case imports
     /// Connects and closes the connection.
     case connections
     /// Begins a sign-in, and connects to its redirect without waiting for room; as another user, if the benchmark is root's.
@@ -34,6 +36,7 @@ enum Attack: String, CaseIterable, ExpressibleByArgument {
             request.account = AccountReference()
             try pipeline(request, to: socketPath, reads: true)
         case .scopes: try await askForScopes(socketPath)
+        case .imports: try await importCaches(socketPath)
         case .connections:
             Self.announce()
             while true {
@@ -100,6 +103,39 @@ enum Attack: String, CaseIterable, ExpressibleByArgument {
             }
         }
     }
+
+    private func importCaches(_ socketPath: String) async throws {
+        let client = AgentClient(socketPath: socketPath, appName: "attack", timeout: .seconds(600))
+        // A time in the future would be ignored.
+        let first = Int64(Date().timeIntervalSince1970) - 86_400
+        Self.announce()
+        for time in first... {
+            _ = try await client.importCache(Secret(Self.cache(of: 1_000, at: time)), format: .msalJSON)
+        }
+    }
+
+    /// A cache of MSAL, whose tokens were saved at a time.
+    private static func cache(of count: Int, at time: Int64) -> String {
+        func section(_ name: String, _ entry: (Int) -> String) -> String {
+            "\"\(name)\":{\((0..<count).map { "\"\($0)\":{\(entry($0))}" }.joined(separator: ","))}"
+        }
+        func account(_ number: Int) -> String {
+            let identifier = "imported-\(number).\(tenant)"
+            return "\"home_account_id\":\"\(identifier)\",\"environment\":\"login.microsoftonline.com\""
+        }
+        let app = "\"client_id\":\"imported\""
+        let accounts = section("Account") {
+            "\(account($0)),\"realm\":\"\(tenant)\",\"local_account_id\":\"imported-\($0)\",\"authority_type\":\"MSSTS\","
+                + "\"username\":\"imported-\($0)@contoso.com\""
+        }
+        let refreshTokens = section("RefreshToken") {
+            "\(account($0)),\(app),\"credential_type\":\"RefreshToken\",\"last_modification_time\":\"\(time)\","
+                + "\"secret\":\"\(time)-\(String(repeating: "r", count: 1_200))\""
+        }
+        return "{\(accounts),\(refreshTokens)}"
+    }
+
+    private static let tenant = "72f988bf-86f1-41af-91ab-2d7cd011db47"
 
     private func parameters(_ emulator: Emulator, _ scope: String) throws -> TokenParameters {
         TokenParameters(

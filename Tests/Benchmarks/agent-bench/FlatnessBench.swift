@@ -29,6 +29,8 @@ struct FlatnessBench {
         let repeated: Sample
         /// Hits that are new to the agent.
         let new: Sample
+        /// The resident memory of the agent after them.
+        let kilobytes: Double
     }
 
     /// - Parameters:
@@ -66,7 +68,7 @@ struct FlatnessBench {
         _ = try level.sample(requests)
         return Row(
             dimension: dimension, size: size, repeated: try level.sample(requests),
-            new: try frames.sampleNew(requests, at: socket))
+            new: try frames.sampleNew(requests, at: socket), kilobytes: agent.residentKilobytes)
     }
 
     /// Starts processes with idle connections.
@@ -101,14 +103,16 @@ extension [FlatnessBench.Row] {
                     (row.repeated.p50, smallest.repeated.p50), (row.repeated.p99, smallest.repeated.p99),
                     (row.new.p50, smallest.new.p50), (row.new.p99, smallest.new.p99),
                 ]
+                let each = row.size > 1 ? (row.kilobytes - smallest.kilobytes) / Double(row.size - 1) : 0
                 return "\(row.size) \(row.dimension.rawValue)".padding(toLength: 28, withPad: " ", startingAt: 0)
                     + figures.map { String(format: "%10.1f%8.2f", $0.0 / 1e3, $0.0 / $0.1) }.joined()
+                    + String(format: "%14.0f%10.2f", row.kilobytes, each)
             }
         }
         return """
-            A hit among many; × is the ratio to the smallest case
+            A hit among many; × is the ratio to the smallest case, and “each” what one more takes of the memory
 
-                                        repeated p50       ×       p99       ×   new p50       ×       p99       ×
+                                        repeated p50       ×       p99       ×   new p50       ×       p99       ×     memory kB      each
             \(lines.joined(separator: "\n"))
             """
     }
@@ -118,7 +122,7 @@ extension [FlatnessBench.Row] {
             [
                 "dimension": $0.dimension.rawValue, "size": $0.size, "repeated_p50_us": $0.repeated.p50 / 1e3,
                 "repeated_p99_us": $0.repeated.p99 / 1e3, "new_p50_us": $0.new.p50 / 1e3,
-                "new_p99_us": $0.new.p99 / 1e3,
+                "new_p99_us": $0.new.p99 / 1e3, "resident_kb": $0.kilobytes,
             ]
         }
     }
