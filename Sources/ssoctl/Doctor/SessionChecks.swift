@@ -126,7 +126,7 @@ enum SessionChecks {
     private static var appSandbox: HealthCheck {
         let name = "app sandbox"
         guard let reason = SessionIsolation.reason() else {
-            return HealthCheck(name: name, ok: true, detail: "this program is in none")
+            return HealthCheck(name: name, ok: true, detail: "none that this program can see")
         }
         return HealthCheck(
             name: name, ok: true,
