@@ -89,6 +89,9 @@ extension CommandFailure {
         // Nobody has finished the page; a provider that does not respond is another code.
         case .timedOut, .sessionCanceled: failure.nextCommand = target.command("sign-in", manner.words)
         case .declinedScopes: failure.nextCommand = target.command("sign-in", manner.asking("consent").words)
+        case .unhandledHTTPResponse where error.details.httpStatus == 429:
+            failure.error.append("; it asks to wait")
+            failure.nextCommand = "sleep \(error.secondsToWait) && \(target.command("sign-in", manner.words))"
         case .mismatchedAccount:
             failure.nextCommand = target.command("sign-in", manner.asking("select_account").words)
         default: failure = advised(for: target, words: manner.words, at: target.authority ?? .common)
@@ -108,6 +111,12 @@ extension TokenError {
         case .authorityValidation, .timedOut, .serverInvalidResponse, .unhandledHTTPResponse: true
         default: false
         }
+    }
+
+    /// The seconds for which an overloaded provider asks to wait; a minute if it says nothing, or names a date.
+    fileprivate var secondsToWait: Int64 {
+        let field = details.httpHeaders.first { $0.key.lowercased() == "retry-after" }?.value
+        return field.flatMap { Int64($0) }.map { min(max($0, 1), 3_600) } ?? 60
     }
 
     /// The `NSURLErrorDomain` code of a connection to a server that is not trusted.

@@ -43,6 +43,20 @@ internal import Testing
         }
     }
 
+    @Test(arguments: [(7, 7), (nil, 60)] as [(Int?, Int)])
+    func waitsWithTheNextSignInAtAnOverloadedProvider(retryAfter: Int?, seconds: Int) async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("mail", clientID: "app-1")
+            f.emulator.control.inject(.status(429, retryAfter: retryAfter, grant: .authorizationCode))
+            let error = try await f.failure(["sign-in", "--login-hint", "alice@contoso.com"], status: 1)
+            #expect((error["message"] as? String)?.hasSuffix("HTTP status 429; it asks to wait") == true)
+            let command = "sleep \(seconds) && ssoctl sign-in --login-hint alice@contoso.com"
+            #expect(error["nextCommand"] as? String == command)
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     @Test(arguments: [("https://id.example", true), ("https://login.microsoftonline.com", false)])
     func namesTheKindOfAnotherProvider(authority: String, isNamed: Bool) async throws {
         try await AgentProcessFixture.with { f in
