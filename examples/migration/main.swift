@@ -8,6 +8,6 @@ guard let options = Options(CommandLine.arguments.dropFirst()) else {
 do {
     try await MovingApp(options: options).run()
 } catch {
-    FileHandle.standardError.write(Data("migration: \(error)\n".utf8))
+    FileHandle.standardError.write(Data("migration: \(error.localizedDescription)\n".utf8))
     exit(1)
 }

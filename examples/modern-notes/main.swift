@@ -19,5 +19,5 @@ do {
 } catch let error as NSError where error.needsInteraction {
     fail("sign in first: modern-notes --sign-in", status: 2)
 } catch let error as NSError {
-    fail(error.userInfo[MSALErrorDescriptionKey] as? String ?? "\(error)", status: 1)
+    fail(error.localizedDescription, status: 1)
 }
