@@ -83,7 +83,7 @@ internal import TokenModel
             {"SSOAgent": {"x": {"kind": 1, "record": {"home_account_id": "oid-alice.\#(CacheBuilder.tenant)", "issuer": "",
                "environment": "login.microsoftonline.com", "realm": "\#(CacheBuilder.tenant)",
                "username": "alice@contoso.com", "authority_type": "MSSTS", "source": "msal",
-               "foreign": "{"home_account_id": "x.y", "environment": "other.example", "realm": "z"}"}}}}
+               "foreign": "{\"home_account_id\": \"x.y\", \"environment\": \"other.example\", \"realm\": \"z\"}"}}}}
             """#
         try builder.cache.merge(Array(file.utf8), .msalJSON)
         #expect(try builder.cache.export(.msalJSON, of: .standard, now: Fixture.whenWritten) == before)

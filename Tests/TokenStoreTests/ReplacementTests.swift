@@ -114,7 +114,7 @@ internal import TokenStore
         _ = try await again.load()
         #expect(
             again.report.quarantined == [
-                "cache.sqlite-wal.quarantine-20300317T174640Z", "cache.sqlite.quarantine-20300317T174640Z",
+                "cache.sqlite-wal.quarantine-20300317T174640Z", "cache.sqlite.quarantine-20300317T174640Z-2",
             ])
         #expect(!crashed.names.contains { $0.contains("quarantine") && $0.hasSuffix("-wal") })
         await again.close()
