@@ -175,6 +175,37 @@ internal import TokenModel
         #expect(Set(written.compactMap { $0.value["secret"]?.string }).count == 300)
     }
 
+    /// All entries of one account, with a copy of each token for every realm, can be much longer than the file.
+    @Test func writesOneEntryOfAnAccountAtATime() throws {
+        let secret = String(repeating: "x", count: 4000)
+        let tokens = (0..<20).map { number in
+            let members = Self.base("tenant-\(number % 16).com")
+            return """
+                "a\(number)": {\(members), "credential_type": "AccessToken", "secret": "\(secret)\(number)", "target": "s\(number)",
+                  "cached_at": "1795229000", "expires_on": "1795239000"}
+                """
+        }
+        let idToken = CacheBuilder.idToken("alice", tenant: CacheBuilder.tenant, version: .v2)
+        let idTokens = (0..<16).map { number in
+            let members = Self.base("tenant-\(number).com")
+            return #""i\#(number)": {\#(members), "credential_type": "IdToken", "secret": "\#(idToken)"}"#
+        }
+        let file = """
+            {"AccessToken": {\(tokens.joined(separator: ","))}, "IdToken": {\(idTokens.joined(separator: ","))}}
+            """
+        var cache = CredentialCache()
+        try cache.merge(Array(file.utf8), .msalJSON)
+        var export = UnifiedExport(cache.partition(.standard), clouds: cache.clouds, now: Fixture.whenWritten)
+        var (bytes, longest) = ([UInt8](), 0)
+        while let piece = export.next() {
+            bytes += piece
+            longest = max(longest, piece.count)
+        }
+        #expect(longest < 2 * secret.utf8.count)
+        #expect(try JSONReader.read(bytes)["AccessToken"]?.members.count == 20 * 17)
+        #expect(try cache.export(.msalJSON, of: .standard, now: Fixture.whenWritten) == bytes)
+    }
+
     /// There is a limit for all files together, and for what the agent's own section says of an app.
     @Test func limitsTheRealmsOfSeveralFilesAndOfTheOwnSection() throws {
         let host = "https://\(Self.environment)"

@@ -1,7 +1,7 @@
 internal import TokenCache
 internal import TokenModel
 
-/// Writes a sharing group's records as the JSON that MSAL's libraries share, in pieces: only one of them is in memory.
+/// Writes a sharing group's records as the JSON that MSAL's libraries share, in pieces: only one of them, an entry, is in memory.
 ///
 /// Sections and entries are in a fixed order, so that the same cache gives the same text: entries by account, and those of one
 /// account by name. Opaque records follow the account that they name, or stand at the end of their section.
@@ -16,14 +16,17 @@ struct UnifiedExport {
 
     /// The piece that is written next.
     private enum Place {
-        case opening(section: Int)
-        /// The entries of an account; after the last account, those that belong to none.
-        case entries(section: Int, account: Int)
-        case unknownSections
+        case opening(UnifiedSection)
+        /// The first of the entries of an account; after the last account, of those that belong to none.
+        case account(UnifiedSection, account: Int)
+        /// An entry of that account.
+        case entry(UnifiedSection, account: Int, entry: Int)
+        case unknownSection(Int)
         case end
     }
 
-    private var place = Place.opening(section: 0)
+    private var place = Place.opening(.account)
+    private var entries = ExportedEntries()
     private var isFirstSection = true
     private var isFirstEntry = true
     private var names = EntryNames()
@@ -49,51 +52,45 @@ struct UnifiedExport {
         while bytes.isEmpty {
             switch place {
             case .opening(let section): open(section, &bytes)
-            case .entries(let section, let account): write(section, account, &bytes)
-            case .unknownSections: writeUnknownSections(&bytes)
+            case .account(let section, let account): begin(account, in: section)
+            case .entry(let section, let account, let entry): write(entry, of: account, in: section, &bytes)
+            case .unknownSection(let index): writeUnknownSection(index, &bytes)
             case .end: return nil
             }
         }
         return bytes
     }
 
-    private mutating func open(_ index: Int, _ bytes: inout [UInt8]) {
-        guard index < UnifiedSection.allCases.count else { return place = .unknownSections }
+    private mutating func open(_ section: UnifiedSection, _ bytes: inout [UInt8]) {
         names = EntryNames()
         isFirstEntry = true
-        place = .entries(section: index, account: 0)
+        place = .account(section, account: 0)
         // The agent's own section is written only if it has an entry.
-        if UnifiedSection.allCases[index] != .own {
-            write(sectionName: UnifiedSection.allCases[index].rawValue, &bytes)
-        }
+        if section != .own { write(sectionName: section.rawValue, &bytes) }
     }
 
-    private mutating func write(_ index: Int, _ account: Int, _ bytes: inout [UInt8]) {
-        let section = UnifiedSection.allCases[index]
-        guard account < accounts.count else {
-            for app in apps {
-                guard let (place, item) = records.unified(.appMetadata(app)), place == section else { continue }
-                write(item.key(in: section), item.tree, in: section, &bytes)
-            }
-            for (name, entry) in Self.entries(others, in: section) { write(name, entry, in: section, &bytes) }
+    private mutating func begin(_ account: Int, in section: UnifiedSection) {
+        entries =
+            account < accounts.count
+            ? records.entries(of: accounts[account], with: kept[accounts[account]] ?? [], in: section)
+            : records.entries(of: apps, with: others, in: section)
+        place = .entry(section, account: account, entry: 0)
+    }
+
+    private mutating func write(
+        _ index: Int, of account: Int, in section: UnifiedSection, _ bytes: inout [UInt8]
+    ) {
+        if index < entries.list.count {
+            place = .entry(section, account: account, entry: index + 1)
+            let entry = entries.list[index]
+            if let tree = records.tree(of: entry, among: entries) { write(entry.name, tree, in: section, &bytes) }
+        } else if account < accounts.count {
+            place = .account(section, account: account + 1)
+        } else {
+            entries = ExportedEntries()
             if section != .own || !isFirstEntry { bytes.append(UInt8(ascii: "}")) }
-            return place = .opening(section: index + 1)
-        }
-        place = .entries(section: index, account: account + 1)
-        let written = records.entries(of: accounts[account], in: section)
-        let opaque = Self.entries(kept[accounts[account]] ?? [], in: section)
-        var entries = written + opaque
-        if !opaque.isEmpty { entries.sort { $0.name < $1.name } }
-        for (name, entry) in entries { write(name, entry, in: section, &bytes) }
-    }
-
-    private static func entries(
-        _ opaque: [OpaqueRecord], in section: UnifiedSection
-    ) -> [(name: String, entry: JSONTree)] {
-        opaque.compactMap { entry in
-            guard entry.section == section.rawValue, let name = entry.name, let tree = UnifiedRecords.tree(entry.json)
-            else { return nil }
-            return (name, tree)
+            let next = UnifiedSection.allCases.drop { $0 != section }.dropFirst().first
+            place = next.map(Place.opening) ?? .unknownSection(0)
         }
     }
 
@@ -117,16 +114,20 @@ struct UnifiedExport {
         bytes += ":{".utf8
     }
 
-    private mutating func writeUnknownSections(_ bytes: inout [UInt8]) {
-        for entry in others where entry.name == nil && UnifiedSection(rawValue: entry.section) == nil {
-            guard let tree = UnifiedRecords.tree(entry.json) else { continue }
-            bytes.append(UInt8(ascii: ","))
-            JSONTree.write(entry.section, to: &bytes)
-            bytes.append(UInt8(ascii: ":"))
-            tree.write(to: &bytes)
+    private mutating func writeUnknownSection(_ index: Int, _ bytes: inout [UInt8]) {
+        guard index < others.count else {
+            bytes += "}\n".utf8
+            return place = .end
         }
-        bytes += "}\n".utf8
-        place = .end
+        place = .unknownSection(index + 1)
+        let entry = others[index]
+        guard entry.name == nil, UnifiedSection(rawValue: entry.section) == nil,
+            let tree = UnifiedRecords.tree(entry.json)
+        else { return }
+        bytes.append(UInt8(ascii: ","))
+        JSONTree.write(entry.section, to: &bytes)
+        bytes.append(UInt8(ascii: ":"))
+        tree.write(to: &bytes)
     }
 }
 

@@ -1,34 +1,107 @@
 internal import TokenCache
 internal import TokenModel
 
+/// The entries of a section that are written together: those of one account, or those that belong to none.
+///
+/// An entry is converted to JSON when it is written. All of them can be many times as long as the records, since a token has a copy for
+/// each realm that led to its tenant.
+struct ExportedEntries {
+    struct Entry {
+        let name: String
+        fileprivate let source: Source
+    }
+
+    fileprivate enum Source {
+        /// A record, under its own realm or under another one.
+        case record(Int, realm: String?)
+        case opaque(Int)
+    }
+
+    fileprivate var records: [CacheRecord] = []
+    fileprivate var opaque: [OpaqueRecord] = []
+    /// The entries in the order in which they are written.
+    fileprivate(set) var list: [Entry] = []
+}
+
 /// Converts a sharing group's records to entries of the schema that MSAL's libraries share.
 struct UnifiedRecords {
     let partition: Partition
     let clouds: CloudDirectory
     let now: Int64
 
-    /// An account's entries in a section, by name.
-    func entries(of account: AccountKey, in section: UnifiedSection) -> [(name: String, entry: JSONTree)] {
+    /// An account's entries in a section, by name, with the opaque records that name the account.
+    func entries(
+        of account: AccountKey, with opaque: [OpaqueRecord], in section: UnifiedSection
+    ) -> ExportedEntries {
         let credentials = partition[account]
-        var entries: [(name: String, entry: JSONTree)] = []
-        var copies: [(name: String, entry: JSONTree)] = []
-        for record in Self.records(credentials, for: section) {
+        var entries = ExportedEntries(records: Self.records(credentials, for: section), opaque: opaque)
+        var copies: [ExportedEntries.Entry] = []
+        for (index, record) in entries.records.enumerated() {
             if case .accessToken(let token) = record, token.expiresOn <= now { continue }
             guard let place = place(of: record) else {
-                if section == .own, let own = Self.own(record) { entries.append(own) }
+                guard section == .own else { continue }
+                entries.list.append(
+                    ExportedEntries.Entry(name: Self.ownName(of: record), source: .record(index, realm: nil)))
                 continue
             }
             guard place.section == section else { continue }
-            let copied = requestedRealmCopies(of: record, credentials)
-            copies += copied.compactMap { entry(of: $0, in: section) }
+            let copied = requestedRealms(of: record, credentials).compactMap { realm in
+                copy(of: record, under: realm).flatMap { name(of: $0, in: section) }
+                    .map { ExportedEntries.Entry(name: $0, source: .record(index, realm: realm)) }
+            }
+            copies += copied
             // No library requests a B2C tenant by its identifier, and MSAL for Node reads a second entry as another token.
             let isB2C = record.header.environment?.hasSuffix(UnifiedTenants.b2cHosts) == true
-            if copied.isEmpty || !isB2C, let entry = entry(of: record, in: section) { entries.append(entry) }
+            if copied.isEmpty || !isB2C, let name = name(of: record, in: section) {
+                entries.list.append(ExportedEntries.Entry(name: name, source: .record(index, realm: nil)))
+            }
         }
         // If one realm led to two tenants, each entry is also written under its own tenant.
-        var names = Set(entries.map(\.name))
-        entries += copies.filter { names.insert($0.name).inserted }
-        return entries.sorted { $0.name < $1.name }
+        var names = Set(entries.list.map(\.name))
+        entries.list += copies.filter { names.insert($0.name).inserted }
+        entries.list.sort { $0.name < $1.name }
+        let kept = Self.list(opaque, in: section)
+        if !kept.isEmpty {
+            entries.list += kept
+            entries.list.sort { $0.name < $1.name }
+        }
+        return entries
+    }
+
+    /// The entries of a section that belong to no account: those of apps, and then the opaque records.
+    func entries(
+        of apps: [AppMetadataRecord], with opaque: [OpaqueRecord], in section: UnifiedSection
+    ) -> ExportedEntries {
+        var entries = ExportedEntries(opaque: opaque)
+        if section == .appMetadata {
+            entries.records = apps.map(CacheRecord.appMetadata)
+            entries.list = entries.records.enumerated().compactMap { index, record in
+                name(of: record, in: section).map {
+                    ExportedEntries.Entry(name: $0, source: .record(index, realm: nil))
+                }
+            }
+        }
+        entries.list += Self.list(opaque, in: section)
+        return entries
+    }
+
+    private static func list(_ opaque: [OpaqueRecord], in section: UnifiedSection) -> [ExportedEntries.Entry] {
+        opaque.enumerated().compactMap { index, record in
+            guard record.section == section.rawValue, let name = record.name else { return nil }
+            return ExportedEntries.Entry(name: name, source: .opaque(index))
+        }
+    }
+
+    /// The JSON of an entry; nil if there is none.
+    func tree(of entry: ExportedEntries.Entry, among entries: ExportedEntries) -> JSONTree? {
+        switch entry.source {
+        case .opaque(let index): return Self.tree(entries.opaque[index].json)
+        case .record(let index, let realm):
+            let record = entries.records[index]
+            guard place(of: record) != nil else { return Self.own(record) }
+            let written: CacheRecord? = if let realm { copy(of: record, under: realm) } else { record }
+            return written.flatMap(unified)?.item.tree
+        }
     }
 
     /// The records that may belong to a section; every record may belong to the agent's own. They are in order, since the
@@ -44,30 +117,35 @@ struct UnifiedRecords {
         }
     }
 
-    private func entry(of record: CacheRecord, in section: UnifiedSection) -> (name: String, entry: JSONTree)? {
-        unified(record).map { (name: $0.item.key(in: section), entry: $0.item.tree) }
+    private func name(of record: CacheRecord, in section: UnifiedSection) -> String? {
+        unified(record)?.item.key(in: section)
     }
 
-    /// The tokens that are also written under the realms that led to their tenant.
+    /// The realms under which a token is written besides its own.
     ///
     /// MSAL for Python and Go find a token by the realm that they request, such as `common`, and not by the tenant that issued it.
     /// The ID token is written under the same realms, since only it names the tenant of the copies.
-    private func requestedRealmCopies(of record: CacheRecord, _ credentials: AccountCredentials) -> [CacheRecord] {
+    private func requestedRealms(of record: CacheRecord, _ credentials: AccountCredentials) -> [String] {
         switch record {
-        case .accessToken(var token) where token.version == .v2 && !Self.hasBlankRealm(token.unknownFields):
-            let realms = requestedRealms(
-                of: token.account, token.clientID, token.realm, token.environment, credentials)
-            if !realms.isEmpty { token.unknownFields = Self.withoutRealm(token.unknownFields) }
-            return realms.map { realm in
-                token.realm = realm
-                return .accessToken(token)
-            }
-        case .idToken(var token) where token.version == .v2 && !Self.hasBlankRealm(token.unknownFields):
-            let realms = requestedRealms(
-                of: token.account, token.clientID, token.realm, token.environment, credentials)
-            if !realms.isEmpty { token.unknownFields = Self.withoutRealm(token.unknownFields) }
-            return realms.compactMap { token.withRealm($0)?.record }
-        default: return []
+        case .accessToken(let token) where token.version == .v2 && !Self.hasBlankRealm(token.unknownFields):
+            requestedRealms(of: token.account, token.clientID, token.realm, token.environment, credentials)
+        case .idToken(let token) where token.version == .v2 && !Self.hasBlankRealm(token.unknownFields):
+            requestedRealms(of: token.account, token.clientID, token.realm, token.environment, credentials)
+        default: []
+        }
+    }
+
+    /// A token under another realm than its own; nil for other records.
+    private func copy(of record: CacheRecord, under realm: String) -> CacheRecord? {
+        switch record {
+        case .accessToken(var token):
+            token.unknownFields = Self.withoutRealm(token.unknownFields)
+            token.realm = realm
+            return .accessToken(token)
+        case .idToken(var token):
+            token.unknownFields = Self.withoutRealm(token.unknownFields)
+            return token.withRealm(realm)?.record
+        default: return nil
         }
     }
 
@@ -157,15 +235,15 @@ struct UnifiedRecords {
     }
 
     /// The entry of the agent's own section for a record that the schema has no place for.
-    private static func own(_ record: CacheRecord) -> (name: String, entry: JSONTree)? {
-        let content = record.content
-        guard let body = try? content.encoded(), let tree = try? JSONReader.read(body) else { return nil }
-        let entry = JSONTree.object([
+    private static func own(_ record: CacheRecord) -> JSONTree? {
+        guard let body = try? record.content.encoded(), let tree = try? JSONReader.read(body) else { return nil }
+        return .object([
             JSONTree.Member(name: UnifiedField.kind.rawValue, value: .number("\(record.kindNumber)")),
             JSONTree.Member(name: UnifiedField.record.rawValue, value: tree.sorted),
         ])
-        return (name: "\(record.kindNumber):\(content.key)", entry: entry)
     }
+
+    private static func ownName(of record: CacheRecord) -> String { "\(record.kindNumber):\(record.content.key)" }
 
     static func tree(_ json: String) -> JSONTree? { try? JSONReader.read(Array(json.utf8)) }
 }
