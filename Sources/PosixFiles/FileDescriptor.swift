@@ -314,6 +314,15 @@ package struct FileDescriptor: ~Copyable {
     package func synchronize() throws(SystemError) {
         guard fsync(number) == 0 else { throw .last }
     }
+
+    /// Waits until the names in a directory have reached the disk. Some file systems do not synchronise directories.
+    func synchronizeNames() throws(SystemError) {
+        do throws(SystemError) {
+            try synchronize()
+        } catch {
+            guard error.number == EINVAL else { throw error }
+        }
+    }
 }
 
 /// The two ends of a pipe, which are closed on exec. The caller that makes the pipe closes them.

@@ -50,13 +50,14 @@ package final class PrivateFileReader {
 }
 
 /// Writes a file of mode 0600 part by part. The file appears under its name when it is complete; an incomplete one is removed,
-/// on Linux also if the process is killed.
+/// on Linux also if the process is killed. A process that is killed while it replaces a file may leave the complete one under its
+/// temporary name.
 package final class PrivateFileWriter {
     private let files: PrivateFiles
     private let path: String
     private let replaces: Bool
     /// The temporary name, in the directory of the file, so that it can be renamed, and one that nobody can take before. Where a file can do
-    /// without a name, it is used by `finish` only.
+    /// without a name, it is used only by `finish`, to replace another file.
     private let draft: String
     private let file: FileDescriptor
     private var isFinished = false
@@ -107,17 +108,39 @@ package final class PrivateFileWriter {
         }
     }
 
-    /// Gives the complete file its name.
+    /// Gives the complete file its name, and waits until that has reached the disk.
     ///
     /// - Throws: the error of `files` if that fails, or if there is a file with the name and it is not to be replaced.
     package func finish() throws(TokenError) {
         try files.attempt("cannot write", path) { () throws(SystemError) in
             try file.synchronize()
-            if try !file.status.hasName { try file.addName(draft) }
-            // `link` fails if there is a file with the name; `rename` replaces it.
-            guard (replaces ? rename(draft, path) : link(draft, path)) == 0 else { throw .last }
+            try addName()
+            isFinished = true
+            try synchronizeFolder()
         }
-        unlink(draft)
-        isFinished = true
+    }
+
+    private func addName() throws(SystemError) {
+        if try !file.status.hasName {
+            do throws(SystemError) {
+                // In one step, so that a kill leaves no temporary name.
+                return try file.addName(path)
+            } catch {
+                guard replaces, error.number == EEXIST else { throw error }
+            }
+            try file.addName(draft)
+        }
+        // `link` fails if there is a file with the name; `rename` replaces it.
+        guard (replaces ? rename(draft, path) : link(draft, path)) == 0 else { throw .last }
+        if !replaces { unlink(draft) }
+    }
+
+    /// Waits until the file's name has reached the disk. A folder that cannot be read cannot be synchronised, and is used nevertheless.
+    private func synchronizeFolder() throws(SystemError) {
+        do throws(SystemError) {
+            try FileDescriptor(directory: PrivateFiles.parent(of: path)).synchronizeNames()
+        } catch {
+            guard error.isPermissionDenied else { throw error }
+        }
     }
 }

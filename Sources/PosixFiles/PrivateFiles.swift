@@ -135,10 +135,9 @@ package struct PrivateFiles: Sendable {
         let parent = Self.parent(of: other)
         let directory = try openDirectory(parent, "cannot use \(parent)")
         do throws(SystemError) {
-            try directory.synchronize()
+            try directory.synchronizeNames()
         } catch {
-            // Some file systems do not synchronise directories.
-            guard error.number == EINVAL else { throw failure("cannot write \(other)", error, at: other) }
+            throw failure("cannot write \(other)", error, at: other)
         }
     }
 

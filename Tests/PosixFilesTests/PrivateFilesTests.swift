@@ -164,6 +164,27 @@ internal import TokenModel
             #expect(try PrivateFiles.names(in: folder.path).sorted() == [".", "..", "cache"])
             #expect(try TemporaryFolder.mode(of: path) == 0o600)
         }
+
+        /// A temporary name, which a kill would leave, would be too long.
+        @Test(arguments: [false, true])
+        func givesAFileItsNameInOneStep(replaces: Bool) throws {
+            let folder = try TemporaryFolder()
+            let name = String(repeating: "n", count: 255)
+            let writer = try PrivateFileWriter(folder.file(name), replacing: replaces, files)
+            try writer.write(Secret("secret"))
+            try writer.finish()
+            #expect(try PrivateFiles.names(in: folder.path).sorted() == [".", "..", name])
+        }
+
+        @Test func finishesAFileInAFolderThatCannotBeRead() throws {
+            let folder = try TemporaryFolder()
+            let writer = try PrivateFileWriter(folder.file("cache"), replacing: false, files)
+            try writer.write(Secret("secret"))
+            #expect(chmod(folder.path, 0o300) == 0)
+            defer { chmod(folder.path, 0o700) }
+            try writer.finish()
+            #expect(files.size(of: folder.file("cache")) == 6)
+        }
     #endif
 
     /// The opening of a pipe without a writer would wait without end.
