@@ -94,14 +94,24 @@ struct LoadedCache: RecordReceiver {
         bindRefreshTokens()
     }
 
-    /// Adds a record to the account with its identity. A record that may belong to several accounts, or to none, is dropped.
+    /// Adds a record to the account with its identity. A record that may belong to several accounts, or to none, is dropped, but for a
+    /// refresh token: it is kept under the issuer `unresolved`, where no request finds it, and a sign-out does.
     private mutating func resolve(_ record: CacheRecord, _ group: SharingGroup, _ stored: RecordKey) {
+        let isRefreshToken = if case .refreshToken = record { true } else { false }
         guard let account = record.header.account.flatMap({ owner(of: record, $0, in: group) }) else {
-            stale.append(stored)
-            if case .refreshToken = record { unboundTokens += 1 }
+            if isRefreshToken { keep(record, group, stored) } else { stale.append(stored) }
             return
         }
-        add(.repaired(record.assigned(to: account), group, stored: stored))
+        let assigned = record.assigned(to: account)
+        // The account has got another one since, which is newer.
+        if isRefreshToken, cache.partition(group)[account].contains(assigned) { return stale.append(stored) }
+        add(.repaired(assigned, group, stored: stored))
+    }
+
+    private mutating func keep(_ record: CacheRecord, _ group: SharingGroup, _ stored: RecordKey) {
+        // The store has it under this key since an earlier start.
+        let isStored = stored == record.key(in: group)
+        add(isStored ? .record(record, group, stored: stored) : .repaired(record, group, stored: stored))
     }
 
     private func owner(of record: CacheRecord, _ account: AccountKey, in group: SharingGroup) -> AccountKey? {

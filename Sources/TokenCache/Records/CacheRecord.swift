@@ -76,7 +76,8 @@ extension CacheRecord {
         /// A record that an earlier version stored, as JSON, perhaps under another key or with values that no message can hold.
         /// Nil if it is of no use.
         case repaired(CacheRecord?)
-        /// A record of an earlier version, which did not store the issuer; it follows from the account's other records.
+        /// A record of an earlier version, which did not store the issuer; it follows from the account's other records. A refresh token
+        /// whose issuer does not follow from them is stored again without it.
         case unresolved(CacheRecord)
         /// The bytes are not a record of that kind: the file is damaged.
         case unreadable
@@ -97,6 +98,9 @@ extension CacheRecord {
         guard !Self.isPacked(stored) else {
             // A packed record has been written by this version, with valid values and under its own key.
             if case .accountMetadata(let metadata) = record, metadata.issuer == nil { return .unresolved(record) }
+            if case .refreshToken(let token) = record, token.account.issuer == .unresolved {
+                return .unresolved(record)
+            }
             return .asStored(record)
         }
         guard let repaired = record.repaired else { return .repaired(nil) }

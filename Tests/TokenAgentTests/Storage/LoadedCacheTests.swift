@@ -32,9 +32,48 @@ internal import TokenStore
             Self.account(at: "id.contoso.example", "Other", realm: "tenant"),
             Self.refreshToken(at: "id.contoso.example"), Self.refreshToken(at: "nobody.example"),
         ])
+        #expect(Self.tokens(in: loaded).count == 2)
         #expect(Self.tokens(in: loaded).allSatisfy { $0.binding == nil })
         #expect(loaded.unboundTokens == 2)
     }
+
+    /// A token may belong to either of two accounts. It is stored again, so that a later start finds it.
+    @Test func keepsATokenWhoseAccountIsNotCertainUntilOneAccountIsLeft() throws {
+        let first = Self.account(at: "id.contoso.example", "ADFS", realm: "adfs")
+        let second = Self.account(at: "id.contoso.example", "Other", realm: "tenant")
+        let loaded = Self.load([first, second, Self.refreshToken(at: "id.contoso.example")])
+        var stored = [first, second, Self.refreshToken(at: "id.contoso.example")]
+        for change in loaded.repairs() {
+            switch change {
+            case .put(let record): stored = stored.filter { $0.key != record.key } + [record]
+            case .delete(let key): stored.removeAll { $0.key == key }
+            case .deleteGroup: break
+            }
+        }
+        let tokens = stored.filter { $0.key.kind == .refreshToken }
+        #expect(tokens.count == 1)
+        let again = Self.load(stored)
+        #expect(Self.tokens(in: again).map { $0.secret.reveal() } == ["rt-id.contoso.example"])
+        #expect(again.unboundTokens == 1)
+        #expect(again.repairs().isEmpty)
+
+        let only = Self.load([first] + tokens)
+        #expect(Self.tokens(in: only).compactMap { $0.binding?.kind } == [.adfs])
+        #expect(Set(only.repairs().map(Self.isDeletion)) == [true, false])
+    }
+
+    @Test func deletesATokenOfAnEarlierVersionIfItsAccountHasGotANewOne() throws {
+        let account = Self.account(at: "id.contoso.example", "ADFS", realm: "adfs")
+        let old = Self.refreshToken(at: "id.contoso.example")
+        let first = Self.load([account, old])
+        var new = try #require(Self.tokens(in: first).first)
+        new.secret = Secret("rt-new")
+        let loaded = Self.load([account, old, CacheRecord.refreshToken(new).stored(in: .standard)])
+        #expect(Self.tokens(in: loaded).map { $0.secret.reveal() } == ["rt-new"])
+        #expect(loaded.repairs().contains(.delete(old.key)))
+    }
+
+    private static func isDeletion(_ change: StoreChange) -> Bool { if case .delete = change { true } else { false } }
 
     @Test func packsTheRecordsOfAnEarlierVersion() throws {
         let loaded = Self.load([
