@@ -99,6 +99,31 @@ internal import TokenModel
         #expect(cache.decide(request, now: Fixture.whenWritten).candidates == nil)
     }
 
+    /// Other libraries compare names by their bytes.
+    @Test func preservesNamesThatDifferByTheirNormalizationOnly() throws {
+        let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
+        let base = #""home_account_id": "u.t", "environment": "login.microsoftonline.com", "client_id": "app-1""#
+        let fields = #""\#(composed)": "field-1", "\#(decomposed)": "field-2""#
+        let file = """
+            {"RefreshToken": {
+               "\(composed)": {\(base), "credential_type": "RefreshToken", "secret": "rt-1", \(fields)},
+               "\(decomposed)": {\(base), "family_id": "1", "credential_type": "RefreshToken", "secret": "rt-2"}},
+             "\(composed)": {"section": 1}, "\(decomposed)": {"section": 2}}
+            """
+        var cache = CredentialCache()
+        try cache.merge(Array(file.utf8), .msalJSON)
+        let exported = try cache.export(.msalJSON, of: .standard, now: Fixture.whenWritten)
+        let json = try JSONReader.read(exported)
+        let tokens = try #require(json["RefreshToken"]).members.map(\.value)
+        #expect(Set(tokens.compactMap { $0["secret"]?.string }) == ["rt-1", "rt-2"])
+        let token = try #require(tokens.first { $0["secret"]?.string == "rt-1" })
+        #expect(token[composed]?.string == "field-1")
+        #expect(token[decomposed]?.string == "field-2")
+        #expect(json[composed]?["section"]?.integer == 1)
+        #expect(json[decomposed]?["section"]?.integer == 2)
+        #expect(try cache.merge(exported, .msalJSON).changes.isEmpty)
+    }
+
     @Test func preservesUnknownFieldsAndEntries() throws {
         var cache = CredentialCache()
         let bytes = try Fixture.bytes("msal-json/dotnet_CacheFromTheFuture.json")

@@ -131,7 +131,7 @@ struct UnifiedExport {
     }
 }
 
-/// The names of the entries of a section, by their hashes. Names are unique.
+/// The names of the entries of a section, by the hashes of their bytes. Names are unique.
 private struct EntryNames {
     private var entries: [Int: Int] = [:]
 
@@ -142,12 +142,12 @@ private struct EntryNames {
         entry.withUnsafeBytes { hasher.combine(bytes: $0) }
         let content = hasher.finalize()
         var (free, number) = (name, 1)
-        while let other = entries[free.hashValue] {
+        while let other = entries[ExactText(free).hashValue] {
             if other == content { return nil }
             number += 1
             free = "\(name)-\(number)"
         }
-        entries[free.hashValue] = content
+        entries[ExactText(free).hashValue] = content
         return free
     }
 }

@@ -57,8 +57,8 @@ struct UnifiedRecords {
             }
         }
         // If one realm led to two tenants, each entry is also written under its own tenant.
-        var names = Set(entries.list.map(\.name))
-        entries.list += copies.filter { names.insert($0.name).inserted }
+        var names = Set(entries.list.map { ExactText($0.name) })
+        entries.list += copies.filter { names.insert(ExactText($0.name)).inserted }
         entries.list.sort { $0.name < $1.name }
         let kept = Self.list(opaque, in: section)
         if !kept.isEmpty {

@@ -97,8 +97,8 @@ struct UnifiedItem {
 
     /// Reads an entry. Of fields with one name only the last is kept; otherwise the others would count as unknown fields.
     init(_ tree: JSONTree) {
-        var names: Set<String> = []
-        members = tree.members.reversed().filter { names.insert($0.name).inserted }.reversed()
+        var names: Set<ExactText> = []
+        members = tree.members.reversed().filter { names.insert(ExactText($0.name)).inserted }.reversed()
         if let own = text(.agentEnvironment), text(.environment) == URLParts.host(ofEnvironment: own) {
             replace(.environment, with: own)
         }
@@ -108,7 +108,7 @@ struct UnifiedItem {
 
     subscript(field: UnifiedField) -> JSONTree? { self[name: field.rawValue] }
 
-    subscript(name name: String) -> JSONTree? { members.last { $0.name == name }?.value }
+    subscript(name name: String) -> JSONTree? { members.last { $0.name.hasSameBytes(as: name) }?.value }
 
     /// The text of a field; nil if it is blank.
     func text(_ field: UnifiedField) -> String? { self[field]?.string }
@@ -160,15 +160,15 @@ extension UnifiedItem {
             let tree = try? JSONReader.read(Array(unknownFields.utf8))
         else { return }
         let isCredential = isCredential
-        var places = Dictionary(members.indices.map { (members[$0].name, $0) }) { first, _ in first }
+        var places = Dictionary(members.indices.map { (ExactText(members[$0].name), $0) }) { first, _ in first }
         for member in tree.members {
-            let place = places[member.name]
+            let place = places[ExactText(member.name)]
             if isCredential, Self.isNumericTime(member) {
                 if let place { members[place].value = members[place].value.number(inFormOf: member.value) }
             } else if let place {
                 members[place].value = member.value
             } else {
-                places[member.name] = members.count
+                places[ExactText(member.name)] = members.count
                 members.append(member)
             }
         }

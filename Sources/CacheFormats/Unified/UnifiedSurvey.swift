@@ -12,7 +12,7 @@ struct UnifiedSurvey {
     /// The last entry of each name in the section that is being read, by the name's hash.
     private var names: [Int: Int] = [:]
     /// The entries of each section.
-    private var sections: [String: Range<Int>] = [:]
+    private var sections: [ExactText: Range<Int>] = [:]
 
     /// - Throws: `cacheBadFormat` (-51201) if the file is not such a cache.
     init(_ file: ForeignFile, _ clouds: CloudDirectory) throws(TokenError) {
@@ -47,15 +47,16 @@ struct UnifiedSurvey {
         case .section(let section, let number): open(section.rawValue, number..<number)
         case .entry(let entry):
             guard let section = entry.section else { return open(entry.name, entry.number..<entry.number + 1) }
-            let earlier = names.updateValue(entry.number, forKey: entry.name.hashValue)
+            let earlier = names.updateValue(entry.number, forKey: ExactText(entry.name).hashValue)
             if let earlier { superseded.insert(earlier) }
-            sections[section.rawValue] = (sections[section.rawValue]?.lowerBound ?? entry.number)..<entry.number + 1
+            let name = ExactText(section.rawValue)
+            sections[name] = (sections[name]?.lowerBound ?? entry.number)..<entry.number + 1
         }
     }
 
     private mutating func open(_ section: String, _ entries: Range<Int>) {
         names = [:]
-        if let earlier = sections.updateValue(entries, forKey: section) { superseded.formUnion(earlier) }
+        if let earlier = sections.updateValue(entries, forKey: ExactText(section)) { superseded.formUnion(earlier) }
     }
 }
 

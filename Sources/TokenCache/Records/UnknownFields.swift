@@ -1,7 +1,7 @@
 package import TokenModel
 
 /// Fields of a record that another library wrote and this version does not know. They are preserved for that library, and
-/// written again on export.
+/// written again on export. Two names are the same if their bytes are: other libraries compare them so.
 package struct UnknownFields {
     package private(set) var members: [JSONTree.Member] = []
 
@@ -11,12 +11,12 @@ package struct UnknownFields {
     /// Reads the JSON object of a record. Of fields of one name the last value counts. Without fields if `json` cannot be read.
     package init(_ json: String?) {
         guard let json, json != Self.none, let tree = try? JSONReader.read(Array(json.utf8)) else { return }
-        var places: [String: Int] = [:]
+        var places: [ExactText: Int] = [:]
         for member in tree.members {
-            if let place = places[member.name] {
+            if let place = places[ExactText(member.name)] {
                 members[place].value = member.value
             } else {
-                places[member.name] = members.count
+                places[ExactText(member.name)] = members.count
                 members.append(member)
             }
         }
@@ -32,11 +32,11 @@ package struct UnknownFields {
 
     /// Adds the fields of another that are missing here.
     package mutating func add(_ other: UnknownFields) {
-        let names = Set(members.map(\.name))
-        members += other.members.filter { !names.contains($0.name) }
+        let names = Set(members.map { ExactText($0.name) })
+        members += other.members.filter { !names.contains(ExactText($0.name)) }
     }
 
-    package mutating func remove(_ name: String) { members.removeAll { $0.name == name } }
+    package mutating func remove(_ name: String) { members.removeAll { $0.name.hasSameBytes(as: name) } }
 
     private static let environment = "environment"
 }

@@ -19,9 +19,10 @@ package enum JSONTree: Sendable, Equatable {
         }
     }
 
-    /// The value of the member with this name, of several the last; nil if there is none, or if this is not an object.
+    /// The value of the member with this name, of several the last; nil if there is none, or if this is not an object. Names are equal if
+    /// their bytes are (RFC 8259 section 8.3).
     package subscript(name: String) -> JSONTree? {
-        members.last { $0.name == name }?.value
+        members.last { $0.name.hasSameBytes(as: name) }?.value
     }
 
     /// The members of an object; empty for anything else.
