@@ -10,6 +10,8 @@ package final class RollbackCounter: Sendable {
         case missing
         /// Of another kind, or with another password.
         case foreign
+        /// Made, and not raised yet.
+        case unused
         case count(UInt64)
     }
 
@@ -37,22 +39,49 @@ package final class RollbackCounter: Sendable {
     /// - Throws: `storeUnavailable` (-53008) if the TPM does not answer, as do all methods.
     func read(_ password: [UInt8]) throws(TokenError) -> Reading {
         let kind = try answer(to: TPMCommand.readPublic(index))
-        // A counter without a value was made by a start that was interrupted.
-        if kind.isOfNoIndex || kind.isOfCounter && !kind.isOfCounterWithValue { return .missing }
+        if kind.isOfNoIndex { return .missing }
         guard kind.isOfCounter else { return .foreign }
         let value = try answer(to: TPMCommand.read(index, password: password))
         if value.isOfWrongPassword { return .foreign }
+        if value.isOfNoValue { return .unused }
         guard let count = value.count else { throw failure(value, "reading the counter") }
         return .count(count)
     }
 
-    /// Makes the counter, in the place of one that there is, and returns its first count.
-    func begin(_ password: [UInt8]) throws(TokenError) -> UInt64 {
+    /// Whether the TPM has counted a store of this folder. A counter without a value, or with an empty password, was left by a start that
+    /// was interrupted before its store had a mark.
+    func hasCounted() throws(TokenError) -> Bool {
+        let kind = try answer(to: TPMCommand.readPublic(index))
+        if kind.isOfNoIndex || kind.isOfCounter && !kind.isOfCounterWithValue { return false }
+        guard kind.isOfCounter else { return true }
+        return try answer(to: TPMCommand.read(index, password: [])).count == nil
+    }
+
+    /// Makes the counter, in the place of one that there is, and returns the count that it has when it is raised for the first time.
+    func make(_ password: [UInt8]) throws(TokenError) -> UInt64 {
+        let last = try lastCount()
+        try define(password)
+        return last &+ 1
+    }
+
+    /// The count above which the next counter begins: that of one with an empty password, which is made and raised for this.
+    func lastCount() throws(TokenError) -> UInt64 {
+        try define([])
+        try increment([])
+        return try count([])
+    }
+
+    /// Defines the counter, in the place of one that there is. It has no value until it is raised.
+    private func define(_ password: [UInt8]) throws(TokenError) {
         try remove()
         let made = try answer(to: TPMCommand.define(index, password: password))
         guard made.isSuccess else { throw failure(made, "making a counter") }
-        try increment(password)
-        guard case .count(let count) = try read(password) else { throw failure(made, "reading the counter") }
+    }
+
+    /// The count of a counter that has been raised.
+    func count(_ password: [UInt8]) throws(TokenError) -> UInt64 {
+        let value = try answer(to: TPMCommand.read(index, password: password))
+        guard let count = value.count else { throw failure(value, "reading the counter") }
         return count
     }
 

@@ -117,6 +117,9 @@ struct TPMAnswer: Equatable {
     /// Whether the command names an index that does not exist.
     var isOfNoIndex: Bool { code == 0x18B || code == 0x28B }
 
+    /// Whether the index has no value yet.
+    var isOfNoValue: Bool { code == 0x14A }
+
     /// Whether the password is not that of the index.
     var isOfWrongPassword: Bool { code & 0xFF == 0xA2 || code & 0xFF == 0x8E }
 

@@ -4,14 +4,15 @@ internal import TokenModel
 ///
 /// The state of the store has a count, and so has a TPM. Each opening of the store, each removal of a refresh token and each change of the
 /// key raises both: first that of the state, and when that is on the disk, the TPM's. So the TPM's is the same, or one less if the agent was
-/// killed in between; it is higher if the folder has been set back to an earlier copy.
+/// killed in between; it is higher if the folder has been set back to an earlier copy. A new counter has no value until the state has its
+/// mark.
 extension StoreEngine {
     /// Compares the counts, and counts this opening.
     ///
     /// - Throws: `storeUnavailable` (-53008) if the store is an earlier copy, or the TPM does not answer.
     func refuseEarlierCopy() throws(TokenError) {
         guard let counter = options.counter else { return }
-        if let newMark, !hasNewMark { return begin(with: newMark) }
+        if let newMark, !hasNewMark { return begin(with: newMark, counter) }
         guard let mark = ledger.state.mark, !isCountReset else { return try beginCounting(counter) }
         let count = try acceptedCount(mark, counter)
         note { () throws(TokenError) in try raise(mark, from: count, counter) }
@@ -19,8 +20,8 @@ extension StoreEngine {
 
     /// Counts a commit that removes a refresh token: a copy from before would bring it back.
     func count(_ changes: some Sequence<StoreChange>) {
-        guard options.counter != nil else { return }
-        if let newMark, !hasNewMark { return begin(with: newMark) }
+        guard let counter = options.counter else { return }
+        if let newMark, !hasNewMark { return begin(with: newMark, counter) }
         if changes.contains(where: \.removesRefreshTokens) { countChange() }
     }
 
@@ -30,36 +31,43 @@ extension StoreEngine {
     /// Whether the present store is accepted, whatever the TPM has counted: once in this process.
     private var isCountReset: Bool { options.counter?.isReset == true && report.count == nil }
 
-    /// The count of the TPM, if the store is the latest one.
-    private func acceptedCount(_ mark: RollbackMark, _ counter: RollbackCounter) throws(TokenError) -> UInt64 {
-        guard case .count(let count) = try counter.read(mark.password), count >= mark.count || count &+ 1 == mark.count
-        else {
-            throw refusal("was counted by another TPM or in another folder: \(counter.name) has no counter of it")
-        }
-        guard count <= mark.count else {
+    /// The count of the TPM, if the store is the latest one; nil if its counter has never been raised.
+    private func acceptedCount(_ mark: RollbackMark, _ counter: RollbackCounter) throws(TokenError) -> UInt64? {
+        switch try counter.read(mark.password) {
+        // The agent was killed after it had written the mark.
+        case .unused: return nil
+        case .count(let count) where count > mark.count:
             throw refusal(
                 "is an earlier copy: the TPM \(counter.name) has counted to \(count), and the store to \(mark.count)")
+        case .count(let count) where count == mark.count || count &+ 1 == mark.count: return count
+        case .count, .missing, .foreign:
+            throw refusal("was counted by another TPM or in another folder: \(counter.name) has no counter of it")
         }
-        return count
+    }
+
+    /// Refuses a store without a count if the TPM has counted one. Called before a new store is written in the place of another, too.
+    ///
+    /// - Parameter problem: why there is a new store, in words that can follow “the store”; nil if there is none.
+    func refuseUncounted(_ problem: String? = nil) throws(TokenError) {
+        guard let counter = options.counter, !isCountReset, try counter.hasCounted() else { return }
+        let subject = problem.map { "\($0), and a new one " } ?? ""
+        throw refusal("\(subject)has no count, although the TPM \(counter.name) has counted a store in this folder")
     }
 
     /// Makes a counter for a store that has none.
     private func beginCounting(_ counter: RollbackCounter) throws(TokenError) {
-        let isNew = try counter.read([]) == .missing
-        guard isNew || isCountReset else {
-            throw refusal("has no count, although the TPM \(counter.name) has counted a store in this folder")
-        }
+        try refuseUncounted()
         let password = (0..<RollbackMark.passwordLength).map { _ in UInt8.random(in: 0...255) }
-        let mark = RollbackMark(password: password, count: try counter.begin(password))
+        let mark = RollbackMark(password: password, count: try counter.make(password))
         newMark = mark
-        begin(with: mark)
+        begin(with: mark, counter)
     }
 
-    /// Writes the mark of a counter that has been made. If that fails, the next commit writes it.
-    private func begin(with mark: RollbackMark) {
+    /// Writes the mark of a counter that has been made, and raises the counter. If that fails, the next commit goes on with it.
+    private func begin(with mark: RollbackMark, _ counter: RollbackCounter) {
         note { () throws(TokenError) in
             try save(mark)
-            return mark.count
+            return try raise(mark, from: nil, counter)
         }
     }
 
@@ -72,10 +80,22 @@ extension StoreEngine {
     }
 
     /// Raises both counts, or the TPM's if it is one behind, and returns them.
+    ///
+    /// - Parameter count: the TPM's; nil if its counter has never been raised.
     private func raise(
-        _ mark: RollbackMark, from count: UInt64, _ counter: RollbackCounter
+        _ mark: RollbackMark, from count: UInt64?, _ counter: RollbackCounter
     ) throws(TokenError) -> UInt64 {
         var mark = mark
+        guard let count else {
+            try counter.increment(mark.password)
+            let first = try counter.count(mark.password)
+            // The TPM has removed a counter of somebody else's meanwhile.
+            if first != mark.count {
+                mark.count = first
+                try save(mark)
+            }
+            return first
+        }
         if count == mark.count {
             mark.count &+= 1
             try save(mark)

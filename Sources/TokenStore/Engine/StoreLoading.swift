@@ -189,6 +189,7 @@ extension StoreEngine {
     }
 
     private func loadUnsealed(_ unsealed: UnsealedDatabase, _ log: WriteAheadLog) throws(TokenError) -> [StoredRecord] {
+        try refuseUncounted()
         let (records, isReadable) = try unsealed.records()
         let isWhole = isReadable && !log.hidesCommits
         let fresh = StoreKeys.random()

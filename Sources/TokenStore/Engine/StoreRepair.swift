@@ -44,6 +44,7 @@ extension StoreEngine {
     ///   - defect: what is wrong with the existing files; nil if there are none.
     ///   - isAsked: whether the user has asked for a new store. A required source that needs the user waits for that.
     func startEmpty(_ defect: StoreDefect?, isAsked: Bool = false) throws(TokenError) -> [StoredRecord] {
+        try refuseUncounted(defect.map { "cannot be opened (\($0.reason))" } ?? "is missing")
         let source = ring.defaultSource
         if !isAsked, ring.settings.required != nil, source == .passphrase || source == .secretService {
             throw waitUntilAsked(defect, source)

@@ -70,6 +70,70 @@ internal import TokenModel
         try earlier.putBack()
         try await expectRefusal(folder, tpm, "has no count")
         try await expectRefusal(folder, tpm, "has no count")
+        #expect(try Copy(of: folder) == earlier, "a refused folder is not changed")
+    }
+
+    /// A store whose key is missing would be moved to quarantine, and a new one be written.
+    @Test func leavesACountedStoreWithoutItsKeyWhereItIs() async throws {
+        let (folder, tpm) = (try StoreFolder(), try await EmulatedTPM())
+        try await use(folder, tpm) { store, _ in try await store.commit([.put(.sample(1))]) }
+        let key = "\(folder.path)/\(KeyFile.name)"
+        try FileManager.default.moveItem(atPath: key, toPath: folder.root + "/key")
+        try await expectRefusal(folder, tpm, "cannot be opened")
+        #expect(!FileManager.default.fileExists(atPath: key))
+        try FileManager.default.moveItem(atPath: folder.root + "/key", toPath: key)
+        try await use(folder, tpm) { store, records in
+            #expect(records == [.sample(1)])
+            #expect(store.report.quarantined.isEmpty)
+        }
+    }
+
+    /// The steps of the first start after which the agent can be killed, and those of another one after it.
+    @Test func acceptsAFirstStartThatWasInterrupted() async throws {
+        let password = [UInt8](repeating: 7, count: RollbackMark.passwordLength)
+        // The mark has the count that the TPM gives, or an earlier one, as if another counter had been removed meanwhile.
+        for (hasMark, early) in [(false, 0), (true, 0), (true, 1)] as [(Bool, UInt64)] {
+            let (folder, tpm) = (try StoreFolder(), try await EmulatedTPM())
+            let plain = try folder.open()
+            try await plain.commit([.put(.sample(1))])
+            _ = try Self.counter(folder, tpm).lastCount()
+            if hasMark {
+                let mark = RollbackMark(
+                    password: password, count: try Self.counter(folder, tpm).make(password) - early)
+                try await plain.onQueue { engine throws(TokenError) in try engine.save(mark) }
+            }
+            await plain.close()
+            for _ in 0..<3 {
+                try await use(folder, tpm) { store, records in
+                    #expect(records == [.sample(1)])
+                    #expect(store.report.counterProblem == nil)
+                    #expect(store.report.count != nil)
+                }
+            }
+        }
+    }
+
+    @Test func acceptsAFolderWhoseCounterHasNeverBeenRaised() async throws {
+        let (folder, tpm) = (try StoreFolder(), try await EmulatedTPM())
+        _ = try Self.counter(folder, tpm).make([UInt8](repeating: 7, count: RollbackMark.passwordLength))
+        try await use(folder, tpm) { store, _ in try await store.commit([.put(.sample(1))]) }
+        try await use(folder, tpm) { _, records in #expect(records == [.sample(1)]) }
+    }
+
+    /// The TPM's first count is the one that the mark has.
+    @Test func knowsTheFirstCountOfACounter() async throws {
+        let (folder, tpm) = (try StoreFolder(), try await EmulatedTPM())
+        let counter = try Self.counter(folder, tpm)
+        let password = [UInt8](repeating: 7, count: RollbackMark.passwordLength)
+        for _ in 0..<2 {
+            let count = try counter.make(password)
+            #expect(try counter.read(password) == .unused)
+            #expect(try counter.read([1]) == .foreign)
+            #expect(try !counter.hasCounted())
+            try counter.increment(password)
+            #expect(try counter.read(password) == .count(count))
+            #expect(try counter.hasCounted())
+        }
     }
 
     /// Of another machine, or of this one after it was cleared.
@@ -193,13 +257,20 @@ internal import TokenModel
     private static func open(
         _ folder: StoreFolder, _ tpm: EmulatedTPM, isReset: Bool = false, vfs: String? = nil
     ) throws -> Store {
+        var options = StoreOptions(vfs: vfs) { 1_900_000_000 }
+        options.counter = try counter(folder, tpm, isReset: isReset)
+        return try Store.open(directory: folder.path, options)
+    }
+
+    /// The counter, whose connection to the TPM ends with it. The TPM has one connection at a time.
+    private static func counter(
+        _ folder: StoreFolder, _ tpm: EmulatedTPM, isReset: Bool = false
+    ) throws -> RollbackCounter {
         guard case .connected(let number) = try UnixSocket.connect(to: tpm.path) else {
             throw POSIXError(.ECONNREFUSED)
         }
-        var options = StoreOptions(vfs: vfs) { 1_900_000_000 }
-        options.counter = RollbackCounter(
+        return RollbackCounter(
             try FileDescriptor(opened: number), name: tpm.path, directory: folder.path, isReset: isReset)
-        return try Store.open(directory: folder.path, options)
     }
 }
 
