@@ -132,17 +132,31 @@ package struct PrivateFiles: Sendable {
     /// Renames a file, in place of any other with the new name, and waits until that has reached the disk.
     package func move(_ path: String, to other: String) throws(TokenError) {
         guard rename(path, other) == 0 else { throw failure("cannot move \(path) to \(other)", .last, at: other) }
-        let parent = Self.parent(of: other)
+        try synchronizeFolder(of: other)
+    }
+
+    private func synchronizeFolder(of path: String) throws(TokenError) {
+        let parent = Self.parent(of: path)
         let directory = try openDirectory(parent, "cannot use \(parent)")
         do throws(SystemError) {
             try directory.synchronizeNames()
         } catch {
-            throw failure("cannot write \(other)", error, at: other)
+            throw failure("cannot write \(path)", error, at: path)
         }
     }
 
-    /// Removes a file; has no effect if there is none.
+    /// Removes a file; has no effect if there is none, or if it cannot be removed.
     package func remove(_ path: String) { unlink(path) }
+
+    /// Removes a file for good, and waits until that has reached the disk; has no effect if there is none.
+    package func delete(_ path: String) throws(TokenError) {
+        guard unlink(path) == 0 else {
+            let error = SystemError.last
+            if error.isFileMissing { return }
+            throw failure("cannot remove \(path)", error)
+        }
+        try synchronizeFolder(of: path)
+    }
 
     /// A lock on a directory, not acquired yet.
     package func lock(directory: String) throws(TokenError) -> FileLock {

@@ -66,12 +66,13 @@ extension StoreEngine {
         let newWrapping = try next.wrapping(of: source, after: wrapping, scrypt: scrypt)
         let key = try WrappedKey(fresh, generation: old.generation + 1, with: newWrapping)
         do throws(TokenError) {
+            // If the agent is killed after the commit, the next start deletes the key of the old source.
+            if source != old.source, let wrapping { try ring.unsettle(wrapping) }
             ledger = try sealAgain(from: before, to: fresh.derived(), key)
         } catch {
             // The commit may have reached the disk nevertheless. The source has both keys until the log is empty.
             pending = pending ?? .truncateLog
-            settlement =
-                source == old.source ? Settlement(current: wrapping) : Settlement(current: nil, retired: source)
+            settlement = Settlement(current: wrapping, retired: source == old.source ? nil : source)
             throw error
         }
         // The change is durable from here on, even if the rest fails.
@@ -188,7 +189,7 @@ extension StoreEngine {
         self.wrapping = isStored ? wrapping : nil
         // A change to this source has failed, and has reached the disk nevertheless: the store needs the key that was to be deleted.
         if settlement?.retired == wrapping.source { settlement = nil }
-        if !wrapping.isSettled { settlement = Settlement(current: wrapping) }
+        if !wrapping.isSettled { settlement = Settlement(current: wrapping, retired: settlement?.retired) }
     }
 
     /// Creates the store, if there is none because the required source needs the user. Returns false if there is one.

@@ -70,11 +70,20 @@ extension StoreEngine {
         report.keySource = wrapped?.source
         report.keyPlace = wrapped.map { ring.place(of: $0.source) } ?? ""
         report.quarantined = paths.quarantined
+        retireKeyFile()
         // A start after an interrupted change of the key; with the log, the key that is not needed goes.
         if settlement != nil, database != nil, pending == nil { truncateLog() }
         strengthenPassphrase()
         ring.settings.passphrase = nil
         return loaded
+    }
+
+    /// Has a key file deleted that an interrupted change has left, and that the store does not need. A quarantined file may need it.
+    private func retireKeyFile() {
+        guard let source = wrapped?.source, source != .file, settlement?.retired == nil, pending?.records == nil,
+            report.quarantined.isEmpty, ring.hasUnsettledKeyFile
+        else { return }
+        settlement = Settlement(current: settlement?.current, retired: .file)
     }
 
     /// Replaces the key if it was derived from the passphrase in a way that is too cheap today. If that fails, the next load

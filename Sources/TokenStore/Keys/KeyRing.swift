@@ -119,6 +119,11 @@ struct KeyRing {
         try write([current.key], to: current.source, isSettled: true)
     }
 
+    /// Marks the key file as one that the store may not need any more, before the key comes from another source.
+    func unsettle(_ current: Wrapping) throws(TokenError) {
+        if current.source == .file { try write([current.key], to: .file, isSettled: false) }
+    }
+
     private func write(_ keys: [SymmetricKey], to source: KeySource, isSettled: Bool) throws(TokenError) {
         switch source {
         case .file: try keyFile.write(keys, isSettled: isSettled)
@@ -144,7 +149,7 @@ struct KeyRing {
     /// Deletes the key of a source that is not in use any more.
     func retire(_ source: KeySource) throws(TokenError) {
         switch source {
-        case .file: PrivateFiles.store.remove(keyFile.path)
+        case .file: try PrivateFiles.store.delete(keyFile.path)
         case .secretService: try secretTool.clear()
         case .credential, .passphrase: break
         }
@@ -182,6 +187,11 @@ struct KeyRing {
         case .damaged: true
         case .missing, nil: false
         }
+    }
+
+    /// Whether the key file has been written for a change that was interrupted.
+    var hasUnsettledKeyFile: Bool {
+        if case .keys(_, let isSettled)? = try? keyFile.read() { !isSettled } else { false }
     }
 
     private static func notRequired(_ source: KeySource, _ required: KeySource) -> TokenError {

@@ -176,6 +176,56 @@ internal import TokenModel
         }
     }
 
+    /// Whichever operation is the last one before a kill, the next start deletes a key file that the store does not need.
+    @Test(arguments: FaultyDisk.Failure.allCases)
+    func deletesTheKeyFileAfterAnInterruptedChangeToAnotherSource(failure: FaultyDisk.Failure) async throws {
+        for after in 0... {
+            let (folder, disk, keyring) = (try await folderWithRecords(1...3), try FaultyDisk(), try TemporaryFolder())
+            let keys = KeySettings(
+                secretTool: try await keyring.makeProgram("secret-tool", Self.keyring(keyring.file("secret"))))
+            let store = try folder.open(vfs: disk.name, keys: keys)
+            _ = try await store.load()
+            disk.fail(failure, after: after)
+            _ = try? await store.changeKeySource(to: .secretService, passphrase: nil)
+            let failed = disk.failed > 0
+            let killed = try folder.copyWithoutClosing()
+            disk.recover()
+            await store.close()
+            let again = try killed.open(keys: keys)
+            #expect(try await again.load().count == 3, "\(failure) after \(after)")
+            let (source, isQuarantined) = (again.report.keySource, !again.report.quarantined.isEmpty)
+            await again.close()
+            let hasKeyFile = killed.names.contains(KeyFile.name)
+            #expect(hasKeyFile == (source == .file) || isQuarantined, "\(failure) after \(after)")
+            guard failed else { break }
+        }
+    }
+
+    /// The folder as it is between the commit of a change to a passphrase and the deletion of the old key.
+    @Test func deletesTheKeyFileThatAKillHasLeft() async throws {
+        let folder = try await folderWithRecords(1...3)
+        let path = folder.path + "/" + KeyFile.name
+        let old = try Data(contentsOf: URL(filePath: path))
+        let store = try folder.open()
+        _ = try await store.load()
+        try await store.changeKeySource(to: .passphrase, passphrase: Secret("correct horse"))
+        await store.close()
+        try (old + Data("sso-agent-unsettled\n".utf8)).write(to: URL(filePath: path))
+        let again = try folder.open()
+        #expect(try await again.load(passphrase: Secret("correct horse"), into: [StoredRecord].self).count == 3)
+        await again.close()
+        #expect(!folder.names.contains(KeyFile.name))
+    }
+
+    @Test func saysThatAKeyFileCannotBeDeleted() throws {
+        let folder = try StoreFolder()
+        try folder.makeDirectory()
+        let ring = KeyRing(directory: folder.path, settings: KeySettings())
+        try ring.retire(.file)
+        try FileManager.default.createDirectory(atPath: ring.keyFile.path, withIntermediateDirectories: false)
+        #expect(throws: TokenError.self) { try ring.retire(.file) }
+    }
+
     /// A `secret-tool` whose keyring is a file.
     private static func keyring(_ file: String) -> String {
         """
