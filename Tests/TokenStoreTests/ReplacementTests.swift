@@ -120,6 +120,40 @@ internal import TokenStore
         await again.close()
     }
 
+    /// The user has deleted a database in quarantine, and not its log.
+    @Test func givesADatabaseTheLogOfNoOther() async throws {
+        let folder = try await damagedStore()
+        let left = "cache.sqlite.quarantine-20290101T000000Z-wal"
+        try Data("the log".utf8).write(to: URL(filePath: folder.path + "/" + left))
+        let store = try folder.open()
+        #expect(try await store.load().count == 6)
+        #expect(store.report.quarantined == [left, "cache.sqlite.quarantine-20300317T174640Z"])
+        await store.close()
+    }
+
+    /// A crash while a database and its log are moved to quarantine: the log has been moved, and the database has not, or both have.
+    @Test(arguments: [false, true]) func keepsALogWithItsDatabase(hasMoved: Bool) async throws {
+        let folder = try StoreFolder()
+        let first = try folder.open()
+        for number in 1...6 { try await first.commit([.put(.sample(number))]) }
+        let crashed = try folder.copyWithoutClosing()
+        await first.close()
+        let moved = crashed.file + ".quarantine-20290101T000000Z"
+        let log = try Data(contentsOf: URL(filePath: crashed.file + "-wal"))
+        try FileManager.default.moveItem(atPath: crashed.file + "-wal", toPath: moved + "-wal.moving")
+        if hasMoved { try FileManager.default.moveItem(atPath: crashed.file, toPath: moved) }
+        let store = try crashed.open()
+        #expect(try await store.load().count == (hasMoved ? 0 : 6))
+        #expect(!crashed.names.contains { $0.hasSuffix(".moving") })
+        if hasMoved {
+            #expect(try Data(contentsOf: URL(filePath: moved + "-wal")) == log)
+            #expect(store.report.quarantined == ["cache.sqlite.quarantine-20290101T000000Z"])
+        } else {
+            #expect(store.report.quarantined.isEmpty)
+        }
+        await store.close()
+    }
+
     /// A crash after the store with a damaged key file has been moved to quarantine, and before the key file has been moved.
     @Test func keepsADamagedKeyFileIfAQuarantineWasInterrupted() async throws {
         let folder = try await StoreFolder.withOneRecord()

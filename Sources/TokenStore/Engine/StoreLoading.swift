@@ -49,6 +49,7 @@ extension StoreEngine {
 
     private func loadFiles<Receiver: RecordReceiver>() throws(TokenError) -> Receiver {
         let stuck = replacementError()
+        if stuck == nil { try paths.finishQuarantine() }
         // The log belongs to the database that is to be replaced.
         let log = WriteAheadLog(paths.isReplacing ? [] : try paths.read(paths.log))
         let loaded: Receiver =

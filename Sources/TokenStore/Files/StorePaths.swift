@@ -114,6 +114,8 @@ struct StorePaths: Sendable {
             try quarantine(file: replacement, now: now)
             return nil
         }
+        // Before there is another database, to which the log does not belong.
+        try finishQuarantine()
         let name = hasLog || PrivateFiles.store.size(of: database) != nil ? try quarantine(now: now) : nil
         try PrivateFiles.store.move(replacement, to: database)
         return name
@@ -138,16 +140,34 @@ struct StorePaths: Sendable {
     /// - Parameter now: seconds since 1970.
     /// - Returns: the new name of the database, or of the log if there is no database.
     func quarantine(_ others: [String] = [], now: Int64) throws(TokenError) -> String {
+        try finishQuarantine()
         let (hasDatabase, hasLog) = (PrivateFiles.store.size(of: database) != nil, hasLog)
-        let suffix = hasLog ? unusedSuffix(now, others) : suffixOfLoneLog ?? unusedSuffix(now, others)
-        // The log first: after a crash in between, a database without its log would be taken for an older state.
-        for path in (hasLog ? [log] : []) + [database] + others where PrivateFiles.store.size(of: path) != nil {
-            // A log whose database is missing does not get the name by which one waits for its database.
-            let target = path == log && hasDatabase ? database + suffix + "-wal" : path + suffix
-            try PrivateFiles.store.move(path, to: target)
+        let suffix = unusedSuffix(now, others)
+        // After a crash in between, the name of the log tells that it belongs to the database, wherever that is.
+        let moving = database + suffix + Self.movingLog
+        if hasLog { try PrivateFiles.store.move(log, to: hasDatabase ? moving : log + suffix) }
+        if hasDatabase { try PrivateFiles.store.move(database, to: database + suffix) }
+        if hasLog, hasDatabase { try PrivateFiles.store.move(moving, to: database + suffix + "-wal") }
+        for path in others where PrivateFiles.store.size(of: path) != nil {
+            try PrivateFiles.store.move(path, to: path + suffix)
         }
         return (hasLog && !hasDatabase ? Self.name + "-wal" : Self.name) + suffix
     }
+
+    /// Ends a quarantine that was interrupted: the log follows its database or, if that has not been moved, returns to it. Without the log,
+    /// the database would be taken for an older state.
+    func finishQuarantine() throws(TokenError) {
+        let names = (try? PrivateFiles.names(in: directory)) ?? []
+        for name in names where name.hasPrefix(Self.name + Self.quarantineMark) && name.hasSuffix(Self.movingLog) {
+            let moved = "\(directory)/\(name.dropLast(Self.movingLog.count))"
+            let isInPlace =
+                PrivateFiles.store.size(of: moved) == nil && PrivateFiles.store.size(of: database) != nil && !hasLog
+            try PrivateFiles.store.move("\(directory)/\(name)", to: isInPlace ? log : moved + "-wal")
+        }
+    }
+
+    /// The end of the name of a log while it and its database are moved to quarantine.
+    private static let movingLog = "-wal.moving"
 
     /// The names of the files in quarantine; the log of a quarantined database is not listed.
     var quarantined: [String] {
@@ -180,12 +200,6 @@ struct StorePaths: Sendable {
     }
 
     private var hasLog: Bool { PrivateFiles.store.size(of: log).map { $0 > 0 } ?? false }
-
-    /// The suffix of a quarantined log whose database a crash left in place.
-    private var suffixOfLoneLog: String? {
-        quarantined.last { $0.hasPrefix(Self.name) && $0.hasSuffix("-wal") }
-            .map { String($0.dropFirst(Self.name.count).dropLast(4)) }
-    }
 
     /// The suffix for the database, its log and `others`, with which no file has its name.
     private func unusedSuffix(_ now: Int64, _ others: [String]) -> String {
