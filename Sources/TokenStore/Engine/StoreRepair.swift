@@ -120,10 +120,11 @@ extension StoreEngine {
         }
     }
 
-    /// Truncates the log; if that fails, the next commit tries again.
+    /// Truncates the log; if that fails, or the database is not open, the next commit tries again.
     func truncateLog() {
+        guard let database else { return pending = .truncateLog }
         do throws(TokenError) {
-            try database?.connection.truncateLog()
+            try database.connection.truncateLog()
             pending = nil
             settle()
         } catch {

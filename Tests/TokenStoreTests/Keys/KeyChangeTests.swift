@@ -217,6 +217,21 @@ internal import TokenModel
         #expect(!folder.names.contains(KeyFile.name))
     }
 
+    /// The disk cannot be written, for example. The log may need the key.
+    @Test func deletesNoKeyBeforeTheLogIsEmpty() async throws {
+        let folder = try await folderWithRecords(1...3)
+        let store = try folder.open()
+        _ = try await store.load()
+        try await store.onQueue { engine throws(TokenError) in
+            engine.database = nil
+            engine.settlement = StoreEngine.Settlement(current: nil, retired: .file)
+            try engine.lock()
+        }
+        #expect(folder.names.contains(KeyFile.name))
+        #expect(try await store.load().count == 3)
+        await store.close()
+    }
+
     @Test func saysThatAKeyFileCannotBeDeleted() throws {
         let folder = try StoreFolder()
         try folder.makeDirectory()
