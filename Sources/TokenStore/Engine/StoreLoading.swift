@@ -159,7 +159,7 @@ extension StoreEngine {
         let visible = (try? database.wrappedKeys()) ?? []
         let everywhere = visible.isEmpty || mayBeHidden ? try envelopes(log, all: true) : []
         let latest = everywhere.wrappedKeys.map(\.generation).max() ?? 0
-        if mayBeHidden, keys == nil { useHiddenChange(everywhere, after: visible) }
+        if mayBeHidden, keys == nil { useHiddenChange(everywhere, after: visible, in: database) }
         if let defect = try unlock(visible.isEmpty ? everywhere.wrappedKeys : visible) {
             return Receiver(try startEmpty(defect))
         }
@@ -187,13 +187,20 @@ extension StoreEngine {
         return Receiver(try repair(try findings(log, derived), derived, reason))
     }
 
-    /// Uses the key of a change that a damaged log hides, if every record can be recovered with it. Otherwise the records from before
-    /// the change are used, which are in the database.
-    private func useHiddenChange(_ envelopes: [Envelope], after visible: [WrappedKey]) {
+    /// Uses the key of a change that a damaged log hides, if every record can be recovered with it, and nothing was committed after it.
+    /// Otherwise the records of the database are used: those from before the change, or those after a change that had failed, of which
+    /// the rest is in the log.
+    func useHiddenChange(_ envelopes: [Envelope], after visible: [WrappedKey], in database: StoreDatabase) {
         let known = visible.map(\.generation).max() ?? 0
-        guard case .open(let opened) = ring.open(envelopes.wrappedKeys.filter({ $0.generation > known })),
-            StoreFindings(envelopes, opened.keys.derived()).isComplete
-        else { return }
+        let later = envelopes.wrappedKeys.filter { $0.generation > known }
+        guard case .open(let opened) = ring.open(later) else { return }
+        let found = StoreFindings(envelopes, opened.keys.derived())
+        guard found.isComplete else { return }
+        if case .open(let old) = ring.open(visible), let seen = try? database.state(old.keys.derived()),
+            seen.counter >= found.state?.counter ?? 0
+        {
+            return
+        }
         (keys, wrapped) = (opened.keys, opened.wrapped)
         use(opened.wrapping)
     }

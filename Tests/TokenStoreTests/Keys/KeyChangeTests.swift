@@ -137,6 +137,28 @@ internal import TokenModel
         }
     }
 
+    /// What a failed change has left in the log is older than the commits after it.
+    @Test(arguments: [true, false]) func usesAHiddenChangeOnlyIfItIsTheLatest(isLatest: Bool) async throws {
+        let folder = try await folderWithRecords(1...3)
+        let store = try folder.open()
+        _ = try await store.load()
+        let isUsed = try await store.onQueue { engine throws(TokenError) in
+            guard let (database, old, wrapping) = engine.opened else { throw TokenError(.internalError, "not open") }
+            let fresh = StoreKeys.random()
+            var state = SealedState()
+            state.counter = engine.ledger.state.counter + (isLatest ? 1 : 0)
+            let envelopes = [
+                try WrappedKey(fresh, generation: old.generation + 1, with: wrapping).envelope,
+                try state.sealed(fresh.derived()),
+            ]
+            engine.keys = nil
+            engine.useHiddenChange(envelopes, after: [old], in: database)
+            return engine.keys != nil
+        }
+        #expect(isUsed == isLatest)
+        await store.close()
+    }
+
     /// The folder as it is between the steps of a change: the file has both keys until the log is empty.
     @Test func forgetsTheOldKeyAfterAnInterruptedChange() async throws {
         let folder = try await folderWithRecords(1...3)
@@ -282,5 +304,13 @@ internal import TokenModel
 
     private func run(_ sql: String, on folder: StoreFolder) throws {
         try SQLiteConnection(path: folder.file).execute(sql)
+    }
+}
+
+extension StoreEngine {
+    /// What is open after a load with the key file.
+    fileprivate var opened: (StoreDatabase, WrappedKey, KeyRing.Wrapping)? {
+        guard let database, let wrapped, let wrapping else { return nil }
+        return (database, wrapped, wrapping)
     }
 }
