@@ -110,12 +110,15 @@ extension CredentialCache {
     }
 
     /// Removes the refresh token that was redeemed, if the new one is saved under another name of the cloud and so does not
-    /// replace it.
+    /// replace it. The token of a family stays if the response has none for the family: other members need it, and Microsoft's libraries
+    /// keep it, too.
     private func supersededTokens(_ saving: Saving, in partition: Partition) -> [CacheChange] {
         guard case .redemption(let used) = saving.issuance, let new = saving.tokens.refreshToken, new != used.secret,
             used.account == saving.account, used.environment != saving.environment
         else { return [] }
-        return partition[used.account].refreshTokens.values.filter { $0.secret == used.secret }.map(\.key).sorted()
+        return partition[used.account].refreshTokens.values.filter {
+            $0.secret == used.secret && saving.replaces($0, used)
+        }.map(\.key).sorted()
             .map { remove(.refreshToken, $0, account: used.account, saving.parameters.sharingGroup) }
     }
 

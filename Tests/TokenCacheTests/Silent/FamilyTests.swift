@@ -59,6 +59,35 @@ internal import TokenStore
         #expect(builder.decide(stranger, CacheBuilder.account("alice")).needsInteraction)
     }
 
+    /// A response may name no family, since the app is no member any more. Other members still have the family's token only.
+    @Test(arguments: [nil, "1"] as [String?])
+    func keepsTheFamilysTokenUnlessTheResponseHasAnother(family: String?) throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters("app-1"), refreshToken: "rt-1", family: "1")
+        var used = try #require(Self.familyTokens(builder).first)
+        // Under the name that other libraries give the cloud.
+        let saved = CacheRecord.refreshToken(used).key(in: .standard)
+        builder.cache.apply([.remove(saved, account: used.account)], in: .standard)
+        #expect(used.environment == "login.windows.net")
+        used.environment = "login.microsoftonline.com"
+        builder.cache.apply([.save(.refreshToken(used))], in: .standard)
+        let tokens = IssuedTokens(
+            accessToken: Secret("at-2"), tokenType: "Bearer", expiresIn: 3600, extendedExpiresIn: nil, refreshIn: nil,
+            scopes: nil, refreshToken: Secret("rt-2"), isMultiResource: true,
+            idToken: CacheBuilder.idToken("alice", tenant: CacheBuilder.tenant, version: .v2),
+            homeAccountID: HomeAccountID(uid: "oid-alice", utid: CacheBuilder.tenant), clientInfo: nil,
+            familyID: family.flatMap(FamilyID.init))
+        try builder.save(tokens, from: .redemption(used), builder.parameters("app-2"))
+        #expect(Self.familyTokens(builder).map { $0.secret.reveal() } == [family == nil ? "rt-1" : "rt-2"])
+    }
+
+    private static func familyTokens(_ builder: CacheBuilder) -> [RefreshTokenRecord] {
+        builder.cache.partition(.standard).records.compactMap { record in
+            guard case .refreshToken(let token) = record, token.familyID != nil else { return nil }
+            return token
+        }
+    }
+
     /// A peer in a sandbox, or at a published socket, may name any client ID.
     @Test func presumesNothingOfAnAppOfAConfinedPeer() throws {
         var builder = CacheBuilder()
