@@ -85,9 +85,19 @@ package struct CredentialCache: Sendable, Equatable {
             .first { partition.contains($0) && mayBelong($0, to: authority, in: partition) } ?? key
     }
 
-    /// Whether an account that was saved under another issuer may be the authority's. The host of a custom domain does not tell: its
-    /// accounts of an earlier version are those of the only authority that apps have used there.
+    /// Whether an account that was saved under another issuer may be the authority's. An account of another port of the host is not, unless
+    /// another library has saved it. The host of a custom domain does not tell: its accounts of an earlier version are those of the only
+    /// authority that apps have used there.
     private func mayBelong(_ account: AccountKey, to authority: Authority, in partition: Partition) -> Bool {
+        let environment = authority.environment
+        if URLParts.host(ofEnvironment: environment) != environment {
+            let records = partition.records(of: account, [.account]).accounts
+            let isOfPort = records.values.contains { record in
+                CloudDirectory.mayBelong(
+                    savedUnder: record.environment, byAgent: record.unknownFields == nil, to: environment)
+            }
+            guard records.isEmpty || isOfPort else { return false }
+        }
         guard authority.isAtCustomDomain, !account.issuer.isAtCustomDomain else { return true }
         return partition[account].belongsOnly(to: authority, clouds)
     }

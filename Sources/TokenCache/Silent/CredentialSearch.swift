@@ -23,6 +23,12 @@ struct AccessTokenQuery {
         series.version == .v1 ? scopes == granted : scopes.isSubset(of: granted)
     }
 
+    /// Whether a token is not of another port of its host.
+    fileprivate func admits(_ token: AccessTokenRecord) -> Bool {
+        CloudDirectory.mayBelong(
+            savedUnder: token.environment, byAgent: token.unknownFields == nil, to: environment)
+    }
+
     /// Whether a token has everything but the host.
     fileprivate func isAnswered(by token: AccessTokenRecord) -> Bool {
         token.version == series.version && token.realm.hasSameBytes(as: series.realm)
@@ -57,7 +63,7 @@ extension AccountCredentials {
         guard let index = accessTokenIndex.index else {
             for (key, token) in accessTokens
             where query.isAnswered(by: token) && clouds.sameCloud(token.environment, query.environment)
-                && isMatch(token)
+                && query.admits(token) && isMatch(token)
             {
                 offer(token, token.entry(key))
             }
@@ -65,7 +71,8 @@ extension AccountCredentials {
         }
         for (host, tokens) in index.hosts(of: query.series) where clouds.sameCloud(host.text, query.environment) {
             let found = tokens.first(with: query.scopes) { entry in
-                query.isAnswered(by: entry.scopes) && accessTokens[entry.key].map(isMatch) ?? false
+                guard query.isAnswered(by: entry.scopes), let token = accessTokens[entry.key] else { return false }
+                return query.admits(token) && isMatch(token)
             }
             if let found, let token = accessTokens[found.key] { offer(token, found) }
         }

@@ -56,6 +56,14 @@ package struct CloudDirectory: Sendable, Equatable {
         return leftHost == rightHost && (left == leftHost || right == rightHost)
     }
 
+    /// Whether a record that was saved under one host may be of another one of its cloud. The agent saves the port with the host: only a
+    /// record of another library may be of any port.
+    package static func mayBelong(savedUnder saved: String, byAgent isAgents: Bool, to environment: String) -> Bool {
+        guard saved != environment else { return true }
+        let host = URLParts.host(ofEnvironment: saved)
+        return host != URLParts.host(ofEnvironment: environment) || saved == host && !isAgents
+    }
+
     /// The hosts under which credentials may be saved: the preferred one first, then `environment`, then the others.
     package func cacheAliases(of environment: String) -> [String] {
         let cloud = cloud(of: environment)

@@ -8,6 +8,23 @@ internal import TokenStore
 
 /// What a request searches among many accounts and tokens.
 @Suite(.bounded) struct SearchTests {
+    /// The agent saves the port with the host, and other libraries do not.
+    @Test func answersForAnotherPortWithATokenOfAnotherLibraryOnly() throws {
+        var builder = CacheBuilder()
+        let parameters = try CacheBuilder.parameters("https://id.contoso.example/p", .openID)
+        let account = try builder.signIn("alice", parameters).account.reference
+        let other = try CacheBuilder.parameters("https://id.contoso.example:8443/p", .openID)
+        #expect(builder.decide(parameters, account).token == "at-alice-User.Read")
+        #expect(builder.decide(other, account).token == nil)
+        // A file has brought the account, and then the token.
+        for (kind, token) in [(.account, nil), (.accessToken, "at-alice-User.Read")] as [(RecordKind, String?)] {
+            for record in builder.cache.partition(.standard).records where record.kind == kind {
+                builder.cache.load(record.changed { $0.setUnknownFields(UnknownFields.none) }, in: .standard)
+            }
+            #expect(builder.decide(other, account).token == token, "\(kind)")
+        }
+    }
+
     /// Adding and removing records in any order leaves the indexes that the records need.
     @Test func keepsTheIndexesOfItsRecords() throws {
         var random = TestSeed()
