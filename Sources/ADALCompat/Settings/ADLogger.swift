@@ -34,8 +34,8 @@ public final class ADLogger: NSObject {
     /// Whether lines with personal data are logged.
     public class func getPiiEnabled() -> Bool { state.withLock { $0.isPiiEnabled } }
 
-    /// Sets the closure that is called for each line while no `ADLoggerCallback` is set; nil for none. It may be called
-    /// from any thread.
+    /// Sets the closure that is called for each line while no `ADLoggerCallback` is set; nil for none. It is called as that of
+    /// `setLoggerCallback(_:)`.
     ///
     /// A line with personal data has the message "PII message", and its text as the additional text.
     @available(*, deprecated, message: "Use the setLoggerCallback: method instead.")
@@ -44,8 +44,10 @@ public final class ADLogger: NSObject {
         state.withLock { $0.oldCallback = callback }
     }
 
-    /// Sets the closure that is called for each line, instead of a `LogCallback`; nil for none. It may be called from
-    /// any thread.
+    /// Sets the closure that is called for each line, instead of a `LogCallback`; nil for none.
+    ///
+    /// It is called later, on a queue of its own: for one line at a time, in their order. A process that ends at once may end before the last
+    /// ones.
     public class func setLoggerCallback(_ callback: ADLoggerCallback?) {
         let callback = callback.map(AppCallback.init)
         state.withLock { $0.callback = callback }
@@ -67,8 +69,10 @@ public final class ADLogger: NSObject {
         /// Whether a line is logged, and somebody reads it.
         func includes(_ level: ADAL_LOG_LEVEL, isPii: Bool) -> Bool {
             guard level.rawValue <= self.level.rawValue, !isPii || isPiiEnabled else { return false }
-            return callback != nil || oldCallback != nil || isWritten && !isPii
+            return hasCallback || isWritten && !isPii
         }
+
+        var hasCallback: Bool { callback != nil || oldCallback != nil }
 
         /// Calls one closure at most, that of the newer kind if both are set, as ADAL does.
         func callBack(_ level: ADAL_LOG_LEVEL, _ message: String, isPii: Bool, code: Int) {
@@ -147,8 +151,13 @@ struct ADLog: Sendable {
         let settings = ADLogger.state.withLock { $0.includes(level, isPii: isPii) ? $0 : nil }
         guard let settings else { return }
         let message = "ADAL [\(correlationID)]\(component.map { " \($0)" } ?? "") \(text())"
-        // Called without the lock, because a callback may change the settings.
-        settings.callBack(level, message, isPii: isPii, code: code)
+        if settings.hasCallback {
+            LogQueue.call {
+                // The closure that is set now, so that none is called after it has been replaced. Called without the lock, because a callback
+                // may change the settings.
+                ADLogger.state.withLock { $0 }.callBack(level, message, isPii: isPii, code: code)
+            }
+        }
         if settings.isWritten, !isPii { NSLog("%@", message) }
     }
 }

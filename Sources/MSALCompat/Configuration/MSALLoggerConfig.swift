@@ -21,7 +21,10 @@ public final class MSALLoggerConfig: NSObject, Sendable {
         set { levels.withLock { $0.masking = newValue } }
     }
 
-    /// Sets the closure that is called for each message, from any thread. Only the first call has an effect.
+    /// Sets the closure that is called for each message. Only the first call has an effect.
+    ///
+    /// It is called later, on a queue of its own: for one message at a time, in their order. A process that ends at once may end before the
+    /// last ones.
     public func setLogCallback(_ callback: @escaping MSALLogCallback) {
         let new = AppCallback(callback)
         appCallback.withLock { if $0 == nil { $0 = new } }
@@ -37,7 +40,8 @@ public final class MSALLoggerConfig: NSObject, Sendable {
     /// Passes `message` to the app if it is of a level that is logged. It must not contain secrets or personal data.
     func log(_ level: MSALLogLevel, _ message: @autoclosure () -> String) {
         guard level.rawValue <= logLevel.rawValue, let callback = appCallback.withLock({ $0 }) else { return }
-        callback.function(level, message(), false)
+        let message = message()
+        LogQueue.call { callback.function(level, message, false) }
     }
 }
 

@@ -1,6 +1,7 @@
 internal import ADALCompat
 internal import AgentClient
 internal import CompatSupport
+internal import Dispatch
 internal import Foundation
 internal import Synchronization
 internal import TestSupport
@@ -31,6 +32,7 @@ internal import Testing
         _ = await context.acquireTokenSilent(
             withResource: "https://graph.microsoft.com", clientId: "app-1",
             redirectUri: try #require(URL(string: "myapp://auth")), userId: "alice@contoso.com")
+        await LogQueue.drain()
     }
 
     private func reset() {
@@ -81,6 +83,38 @@ internal import Testing
         #expect(lines.all.filter { $0.hasPrefix("3 true") }.count == (isWanted ? 1 : 0))
         #expect(lines.all.contains { $0.hasPrefix("3 false") && $0.contains("began") })
         #expect(lines.all.contains { $0.hasPrefix("1 false") })
+    }
+
+    // Mirrors: MSIDLogger, which calls the callback on a serial queue: apps append to arrays in it
+    @Test func callsTheCallbackForOneLineAtATime() async throws {
+        defer { reset() }
+        let lines = Lines()
+        let active = Atomic(0)
+        let overlaps = Atomic(0)
+        ADLogger.setLoggerCallback { _, message, _ in
+            if active.add(1, ordering: .relaxed).oldValue > 0 { overlaps.add(1, ordering: .relaxed) }
+            lines.add(message)
+            active.subtract(1, ordering: .relaxed)
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<32 { group.addTask { try await self.fail(lines) } }
+            try await group.waitForAll()
+        }
+        #expect(overlaps.load(ordering: .relaxed) == 0)
+        #expect(lines.all.count == 64)
+    }
+
+    @Test func callsNoCallbackAfterItHasBeenReplaced() async throws {
+        defer { reset() }
+        let lines = Lines()
+        let mayContinue = DispatchSemaphore(value: 0)
+        LogQueue.call { mayContinue.wait() }
+        ADLogger.setLoggerCallback { _, message, _ in lines.add(message) }
+        async let failed: Void = fail(lines)
+        ADLogger.setLoggerCallback { _, _, _ in }
+        mayContinue.signal()
+        try await failed
+        #expect(lines.all.isEmpty)
     }
 
     @Test func logsNothingAtTheLevelForNothing() async throws {

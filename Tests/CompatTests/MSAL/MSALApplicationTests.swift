@@ -1,6 +1,8 @@
 internal import AgentClient
+internal import CompatSupport
 internal import Dispatch
 internal import Foundation
+internal import Synchronization
 internal import TestSupport
 internal import Testing
 internal import TokenModel
@@ -96,17 +98,32 @@ internal import TokenModel
     }
 
     @Test func logsWithoutSecretsAtTheLevelAskedFor() async {
-        let (stream, messages) = AsyncStream.makeStream(of: String.self)
+        let lines = Mutex<[String]>([])
         let logger = MSALLoggerConfig()
-        logger.setLogCallback { level, message, hasPII in messages.yield("\(level.rawValue) \(message ?? "") \(hasPII)")
+        logger.setLogCallback { level, message, hasPII in
+            lines.withLock { $0.append("\(level.rawValue) \(message ?? "") \(hasPII)") }
         }
-        logger.setLogCallback { _, _, _ in messages.yield("the second callback") }
+        logger.setLogCallback { _, _, _ in Issue.record("the second callback") }
         logger.log(.verbose, "too detailed")
+        for number in 1...3 { logger.log(.error, "failed \(number)") }
+        await LogQueue.drain()
+        #expect(lines.withLock { $0 } == ["1 failed 1 false", "1 failed 2 false", "1 failed 3 false"])
+    }
+
+    // Mirrors: MSIDLogger, whose callback may wait for the thread that makes the request
+    @Test func doesNotLetARequestWaitForTheLogCallback() async {
+        let mayContinue = DispatchSemaphore(value: 0)
+        let hasEnded = Mutex(false)
+        let logger = MSALLoggerConfig()
+        logger.setLogCallback { _, _, _ in
+            mayContinue.wait()
+            hasEnded.withLock { $0 = true }
+        }
         logger.log(.error, "failed")
-        messages.finish()
-        var received: [String] = []
-        for await message in stream { received.append(message) }
-        #expect(received == ["1 failed false"])
+        #expect(!hasEnded.withLock { $0 })
+        mayContinue.signal()
+        await LogQueue.drain()
+        #expect(hasEnded.withLock { $0 })
     }
 }
 
