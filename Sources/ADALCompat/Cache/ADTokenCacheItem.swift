@@ -121,10 +121,15 @@ public final class ADTokenCacheItem: NSObject, NSCopying, NSSecureCoding {
     /// Equal for equal items.
     public override var hash: Int { [resource, authority, clientId, userInformation?.userId].hashValue }
 
-    /// Authority, client ID and resource; never a token.
+    /// The values in ADAL's layout, for logs; `(hidden)` stands for a token, `(null)` for nil.
     public override var description: String {
-        "token of \(clientId ?? "no app") for \(resource ?? "no resource") from \(authority)"
+        "(authority=\(authority) clientId=\(clientId ?? "(null)") accessToken=\(Self.hidden(accessToken)) "
+            + "accessTokenType=\(accessTokenType ?? "(null)") refreshToken=\(Self.hidden(refreshToken)) "
+            + "resource=\(resource ?? "(null)"))"
     }
+
+    /// Where ADAL writes the hash of a token.
+    private static func hidden(_ token: String?) -> String { token?.trimmedNonEmpty == nil ? "(nil)" : "(hidden)" }
 
     private var texts: [String?] {
         [resource, authority, clientId, familyId, accessToken, accessTokenType, refreshToken]

@@ -43,6 +43,13 @@ public final class ADAuthenticationResult: NSObject {
         correlationId = correlationID.uuid
         extendedLifeTimeToken = false
     }
+
+    /// All values in ADAL's layout, for logs; never a token. `(null)` stands for nil.
+    public override var description: String {
+        "(error=\(error?.description ?? "(null)"), mrrt=\(multiResourceRefreshToken ? "YES" : "NO"), "
+            + "status=\(status.name), item=\(tokenCacheItem?.description ?? "(null)"), "
+            + "correlationId=\(correlationId?.uuidString ?? "(null)"), authority=\(authority ?? "(null)"))"
+    }
 }
 
 /// Called with the result of a request.
@@ -58,6 +65,18 @@ public struct ADAuthenticationResultStatus: Hashable, RawRepresentable, Sendable
 
     /// Creates the value with this number.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
+}
+
+extension ADAuthenticationResultStatus {
+    /// The name of the constant; the number if it has none.
+    fileprivate var name: String {
+        switch self {
+        case AD_SUCCEEDED: "AD_SUCCEEDED"
+        case AD_USER_CANCELLED: "AD_USER_CANCELLED"
+        case AD_FAILED: "AD_FAILED"
+        default: String(rawValue)
+        }
+    }
 }
 
 /// There is an access token.

@@ -87,4 +87,23 @@ internal import TokenModel
         #expect(result.authority == nil)
         #expect(result.correlationId == correlationID.uuid)
     }
+
+    // Mirrors: ADAuthenticationResult description, which apps write to their logs
+    @Test func describesAResultInADALsLayout() throws {
+        let target = try target("https://login.windows.net/common")
+        var token = token()
+        token.isFromCache = false
+        let success = ADAuthenticationResult(token, for: target)
+        #expect(
+            success.description == """
+                (error=(null), mrrt=YES, status=AD_SUCCEEDED, item=(authority=https://login.windows.net/common clientId=app-1 \
+                accessToken=(hidden) accessTokenType=Bearer refreshToken=(nil) resource=https://graph.microsoft.com), \
+                correlationId=\(token.correlationID.uuid.uuidString), authority=https://login.windows.net/common)
+                """)
+        let error = ADAuthenticationError(TokenError(.userCanceled, "why"))
+        let failure = ADAuthenticationResult(error, correlationID: token.correlationID)
+        #expect(failure.description.hasPrefix("(error=\(error.description), mrrt=NO, status=AD_USER_CANCELLED, "))
+        #expect(failure.description.contains("item=(null), correlationId="))
+        #expect(failure.description.hasSuffix("authority=(null))"))
+    }
 }

@@ -75,6 +75,33 @@ internal import Testing
         #expect(error?.code == ADErrorCode.ERROR_DEVELOPER_INVALID_ARGUMENT.rawValue)
     }
 
+    // Mirrors: ADTokenCacheItemTests testIsEqual_when…IsNotEqual_shouldReturnFalse (10)
+    @Test(arguments: 0..<10) func differsIfOneValueDoes(index: Int) throws {
+        let (one, other) = (try item(), try item())
+        #expect(one == other)
+        #expect(one.hash == other.hash)
+        let changes: [(ADTokenCacheItem) -> Void] = [
+            { $0.resource = nil }, { $0.authority = "https://login.windows.net/other" }, { $0.clientId = "app-2" },
+            { $0.familyId = "1" }, { $0.accessToken = "another" }, { $0.accessTokenType = nil },
+            { $0.refreshToken = "another" }, { $0.sessionKey = Data([3]) }, { $0.expiresOn = nil },
+            { $0.userInformation = nil },
+        ]
+        changes[index](other)
+        #expect(one != other)
+        changes[index](one)
+        #expect(one == other)
+    }
+
+    // Mirrors: ADTokenCacheItemTests testCopyWithZone_whenAllPropertiesAreSet_shouldCopyAllOfThem: a copy is one's own
+    @Test func doesNotShareItsValuesWithACopy() throws {
+        let item = try item()
+        let copy = try #require(item.copy() as? ADTokenCacheItem)
+        copy.accessToken = nil
+        copy.userInformation = nil
+        #expect(item.accessToken == "secret-access-token")
+        #expect(!item.isEmptyUser())
+    }
+
     @Test func doesNotPrintTokens() throws {
         #expect(!"\(try item())".contains("secret"))
         #expect(!String(reflecting: try item()).contains("secret"))

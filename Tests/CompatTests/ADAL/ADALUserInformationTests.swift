@@ -88,4 +88,20 @@ internal import Testing
         #expect(copy == info)
         #expect(copy?.homeAccountId == "uid.utid")
     }
+
+    // Mirrors: ADUserInformationTests testIsEqual_… (3), testCopyWithZone_whenAllPropertiesAreSet_shouldCopyAllOfThem
+    @Test func comparesTokenAndHomeAccountID() throws {
+        let (alice, bob) = (
+            try ADALIDToken.make(["upn": "alice@contoso.com"]), try ADALIDToken.make(["upn": "bob@contoso.com"])
+        )
+        let info = try #require(ADUserInformation(idToken: alice, homeAccountID: "uid.utid"))
+        let same = ADUserInformation(idToken: alice, homeAccountID: "uid.utid")
+        #expect(info == same)
+        #expect(info.hash == same?.hash)
+        #expect(info != ADUserInformation(idToken: bob, homeAccountID: "uid.utid"))
+        #expect(info != ADUserInformation(idToken: alice, homeAccountID: "other.utid"))
+        #expect(info != ADUserInformation(idToken: alice, homeAccountID: nil))
+        #expect(info.copy() as? ADUserInformation == info)
+        #expect(ADUserInformation.supportsSecureCoding && ADTokenCacheItem.supportsSecureCoding)
+    }
 }
