@@ -33,6 +33,13 @@ open class MSALAccountEnumerationParameters: MSALParameters {
         (identifier, self.tenantProfileIdentifier, username) = (nil, tenantProfileIdentifier, nil)
     }
 
+    /// The criteria, for logs; the username is hidden.
+    open override var description: String {
+        "Account identifier \(identifier ?? "(null)"), username \(username == nil ? "(null)" : "(hidden)"), "
+            + "tenant profile identifier \(tenantProfileIdentifier ?? "(null)"), "
+            + "return only signed in accounts \(returnOnlySignedInAccounts ? 1 : 0)"
+    }
+
     init(_ filter: AccountFilter) {
         (identifier, tenantProfileIdentifier, username) =
             (filter.identifier, filter.tenantProfileIdentifier, filter.username)

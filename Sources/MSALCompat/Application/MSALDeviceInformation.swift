@@ -11,6 +11,9 @@ open class MSALDeviceInformation: NSObject {
     /// Always empty.
     open var extraDeviceInformation: [AnyHashable: Any] { [:] }
 
+    /// The device mode, for logs.
+    open override var description: String { "Device mode \(deviceMode == .shared ? "shared" : "default")" }
+
     /// Creates empty information. Inert.
     public override init() {}
 }

@@ -69,6 +69,9 @@ open class MSALClaimsRequest: NSObject, MSALJsonSerializable, MSALJsonDeserializ
         requests[target] ?? []
     }
 
+    /// The request as JSON, for logs.
+    open override var description: String { "\(super.description)(\(jsonString() ?? "not JSON"))" }
+
     /// Whether any claim is requested.
     var hasClaims: Bool { requests.values.contains { !$0.isEmpty } }
 }
@@ -81,7 +84,7 @@ open class MSALClaimsRequest: NSObject, MSALJsonSerializable, MSALJsonDeserializ
     case accessToken = 1
 }
 
-/// A request for one claim. Two requests with the same name are equal, so that the later one replaces the earlier one.
+/// A request for one claim. Of two requests with the same name in one `MSALClaimsRequest`, the later one replaces the earlier one.
 open class MSALIndividualClaimRequest: NSObject {
     /// The claim's name.
     open var name: String
@@ -93,13 +96,10 @@ open class MSALIndividualClaimRequest: NSObject {
         self.name = name
     }
 
-    /// Whether the names are equal.
-    open override func isEqual(_ object: Any?) -> Bool {
-        (object as? MSALIndividualClaimRequest)?.name == name
+    /// The name and how the claim is requested, for logs.
+    open override var description: String {
+        "\(super.description)(name=\(name), additional info=\(additionalInfo?.description ?? "(null)"))"
     }
-
-    /// Equal for equal requests.
-    open override var hash: Int { name.hashValue }
 }
 
 /// How a claim is requested (OpenID Connect Core 1.0 section 5.5.1).
@@ -113,6 +113,12 @@ open class MSALIndividualClaimRequestAdditionalInfo: NSObject {
 
     /// Creates information without values.
     public override init() {}
+
+    /// The values, for logs.
+    open override var description: String {
+        let texts = [essential, value, values].map { $0.map { "\($0)" } ?? "(null)" }
+        return "\(super.description)(essential=\(texts[0]), value=\(texts[1]), values=\(texts[2]))"
+    }
 
     /// The values that are set.
     var json: [String: Any] {

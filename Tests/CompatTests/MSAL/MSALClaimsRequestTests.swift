@@ -123,4 +123,18 @@ internal import Testing
         #expect(!request.hasClaims)
         #expect(request.jsonString() == "{}")
     }
+
+    // Mirrors: MSALIndividualClaimRequest, which has no equality of its own; MSIDClaimsRequest description
+    @Test func comparesClaimsByIdentityAndDescribesThem() throws {
+        let (one, other) = (MSALIndividualClaimRequest(name: "a"), MSALIndividualClaimRequest(name: "a"))
+        #expect(one != other)
+        #expect(one.description.hasSuffix("(name=a, additional info=(null))"))
+        let info = MSALIndividualClaimRequestAdditionalInfo()
+        info.essential = 1
+        info.values = ["x"]
+        #expect(info.description.hasSuffix("(essential=1, value=(null), values=[\"x\"])"))
+        let request = MSALClaimsRequest()
+        try request.requestClaim(one, for: .idToken)
+        #expect(request.description.hasSuffix(#"({"id_token":{"a":null}})"#))
+    }
 }

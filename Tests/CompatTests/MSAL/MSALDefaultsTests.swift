@@ -91,6 +91,15 @@ internal import TokenModel
         )
     }
 
+    // Mirrors: MSALAccountEnumerationParameters description, MSALDeviceInformation description
+    @Test func describesParametersWithoutTheUsername() {
+        #expect(
+            MSALAccountEnumerationParameters(identifier: "i", username: "anna@contoso.com").description
+                == "Account identifier i, username (hidden), tenant profile identifier (null), "
+                + "return only signed in accounts 1")
+        #expect(MSALDeviceInformation().description == "Device mode default")
+    }
+
     @Test func namesNotificationsAsTheOriginal() {
         #expect(NSNotification.Name.MSALWebAuthDidStartLoad.rawValue == "MSALWebAuthDidStartLoadNotification")
         #expect(NSNotification.Name.MSALWebAuthDidFinishLoad.rawValue == "MSALWebAuthDidFinishLoadNotification")
