@@ -113,6 +113,19 @@ internal import Testing
         }
     }
 
+    // Mirrors: 67 ADAcquireTokenTests testAssertionBadAssertion
+    @Test(arguments: ["", " \n"]) func refusesABlankAssertion(assertion: String) async throws {
+        try await AgentFixture.with { f in
+            let app = ADALApp(f)
+            try await app.signIn()
+            f.emulator.control.resetCounts()
+            let result = try await app.redeem(assertion: assertion, userID: Self.alice)
+            #expect(result.error?.domain == ADAuthenticationErrorDomain)
+            #expect(result.error?.code == ADErrorCode.ERROR_DEVELOPER_INVALID_ARGUMENT.rawValue)
+            #expect(f.emulator.control.counts.requests.isEmpty)
+        }
+    }
+
     @Test func refusesAnAssertionOfAnUnknownType() async throws {
         try await AgentFixture.with { f in
             let result = try await ADALApp(f).redeem(assertion: "<Assertion/>", ADAssertionType(7))

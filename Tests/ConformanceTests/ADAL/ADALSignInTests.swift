@@ -138,6 +138,24 @@ internal import Testing
         }
     }
 
+    // Mirrors: 64 ADAcquireTokenTests testAcquireTokenInteractive_whenSystemErrorWhileAccessingTokenEndpoint_shouldSurfaceSystemError
+    @Test func reportsALostConnectionToTheTokenEndpoint() async throws {
+        try await AgentFixture.with { f in
+            f.emulator.control.inject(
+                Fault {
+                    $0.grant = .authorizationCode
+                    $0.drop = true
+                    $0.count = 0
+                })
+            let result = try await ADALApp(f).acquire(ADUserIdentifier(id: Self.alice))
+            #expect(result.status == AD_FAILED)
+            #expect(result.error?.domain == NSURLErrorDomain)
+            #expect(result.error?.code == NSURLErrorNetworkConnectionLost)
+            #expect(result.error?.protocolCode == nil)
+            #expect(pages(f).count == 1)
+        }
+    }
+
     @Test func reportsTheErrorsOfThePage() async throws {
         try await AgentFixture.with { f in
             f.emulator.control.inject(

@@ -193,6 +193,25 @@ internal import TokenModel
         }
     }
 
+    // Mirrors: M41 MSALPublicClientApplicationTests testAllAccount_whenAccountExistsForOtherClient_andNotFociClient_
+    //   shouldReturnNoAccountNoError, testAccountWithHomeAccountId_whenFociTokenExistsForOtherClient_andAppMetadataInCache_
+    //   shouldReturnAccountNoError
+    @Test func findsAnAccountOfAnotherAppOnlyInItsFamily() async throws {
+        try await AgentFixture.with(settings: .family()) { f in
+            let ofFamily = try await f.msalApp("family-1").signIn(Self.alice).account
+            let other = try await f.msalApp("app-1").signIn(Self.bob).account
+            let (member, stranger) = (try f.msalApp("family-2"), try f.msalApp("app-2"))
+            try await member.signIn("carl@contoso.com")
+            try await stranger.signIn("dora@contoso.com")
+            let identifier = try #require(ofFamily.identifier)
+            #expect(try await member.found(identifier: identifier) == ofFamily)
+            #expect(await failure { _ = try await stranger.found(identifier: identifier) } != nil)
+            let foreign = try #require(other.identifier)
+            #expect(await failure { _ = try await member.found(identifier: foreign) } != nil)
+            #expect(await failure { _ = try await stranger.found(identifier: foreign) } != nil)
+        }
+    }
+
     // Mirrors: K8 MSIDAccountCredentialsCacheTests
     //   testGetAccountsWithQuery_…_matchingByHomeAccountIdWithDifferentCasing_shouldReturnAccount
     @Test func findsIdentifiersAndNamesWithoutRegardToCase() async throws {

@@ -84,6 +84,22 @@ internal import Testing
         #expect(error?.internalCode == inner)
     }
 
+    // Mirrors: M40 MSALPublicClientApplicationTests testInitWithConfigurationAndAuthorityAndRedirectUri_when…
+    //   (NilRedirectUri, CustomRedirectUri with an https scheme, with a missing host), testInitWithConfiguration_WhenBypassRedirectURIIs…
+    @Test(
+        arguments: [
+            (nil, false, true), ("msauth.com.contoso.notes://auth", false, true), ("notes://", false, true),
+            ("https://login.microsoftonline.com/common/oauth2/nativeclient", false, true),
+            ("urn:ietf:wg:oauth:2.0:oob", false, true), ("no-scheme", false, false), ("no-scheme", true, true),
+        ] as [(String?, Bool, Bool)])
+    func acceptsARedirectURIWithAScheme(redirectURI: String?, isBypassed: Bool, isAccepted: Bool) async {
+        let config = MSALPublicClientApplicationConfig(clientId: "app-1", redirectUri: redirectURI, authority: nil)
+        config.bypassRedirectURIValidation = isBypassed
+        let error = await failure { _ = try MSALPublicClientApplication(configuration: config) }
+        let refusal = MSALInternalError.internalErrorInvalidRedirectURI.rawValue
+        #expect(error?.internalCode == (isAccepted ? nil : refusal))
+    }
+
     // Mirrors: msal.md 1.9: without a network, Foundation's own error
     @Test func reportsAMissingNetworkWithTheErrorOfFoundation() async throws {
         try await AgentFixture.with { f in

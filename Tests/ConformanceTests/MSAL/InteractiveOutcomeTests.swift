@@ -229,6 +229,24 @@ internal import Testing
         }
     }
 
+    // Mirrors: M39 MSIDInteractiveAuthorizationCodeRequest: an error of the network at the token endpoint is passed on
+    @Test func reportsALostConnectionToTheTokenEndpointWithTheErrorOfFoundation() async throws {
+        try await AgentFixture.with { f in
+            f.emulator.control.inject(
+                Fault {
+                    $0.grant = .authorizationCode
+                    $0.drop = true
+                    $0.count = 0
+                })
+            let app = try f.msalApp()
+            let error = try #require(await failure { try await app.signIn(Self.alice) })
+            #expect(error.domain == NSURLErrorDomain)
+            #expect(error.code == NSURLErrorNetworkConnectionLost)
+            #expect(f.authorized.count == 1)
+            #expect(try await app.listed().isEmpty)
+        }
+    }
+
     // Mirrors: MSALAcquireTokenTests testAcquireTokenInteractive_whenCancelled: the app gives up, the person gives up
     @Test func reportsACancelledSignIn() async throws {
         try await AgentFixture.with { f in

@@ -202,6 +202,35 @@ internal import TokenModel
         }
     }
 
+    // Mirrors: M38 MSALAcquireTokenTests
+    //   testAcquireTokenSilent_whenATAvailableAndExpired_andMixedCaseInputScope_shouldReturnToken
+    @Test func countsScopesInAnotherCaseAsGranted() async throws {
+        try await AgentFixture.with { f in
+            let app = try f.msalApp()
+            let account = try await app.signIn(Self.alice).account
+            f.expireTokens()
+            f.emulator.control.settings.tokenReply = ["scope": "user.read openid profile offline_access"]
+            let result = try await app.token(account, scopes: ["User.Read"])
+            #expect(result.scopes.contains("user.read"))
+            let again = try await app.token(account, scopes: ["USER.READ"])
+            #expect(again.accessToken == result.accessToken)
+            #expect(f.redemptions == 1)
+        }
+    }
+
+    // Mirrors: M38 MSALAcquireTokenTests
+    //   testAcquireTokenSilent_whenATAvailableAndExtendedLifetimeTokenEnabled_shouldReturnTokenWithExtendedFlagBeingNo
+    @Test func doesNotMarkAValidTokenAsExtended() async throws {
+        try await AgentFixture.with { f in
+            let app = try f.msalApp { $0.extendedLifetimeEnabled = true }
+            let signedIn = try await app.signIn(Self.alice)
+            f.emulator.control.inject(.status(503, grant: .refreshToken, count: 0))
+            let result = try await app.token(signedIn.account)
+            #expect(result.accessToken == signedIn.accessToken)
+            #expect(!result.extendedLifeTimeToken)
+        }
+    }
+
     // Mirrors: S32 MSIDDefaultSilentTokenRequestTests
     //   testAcquireTokenSilent_whenAT_RefreshInExpires_shouldRefreshToken,
     //   testAcquireTokenSilent_whenAccessATNotRefreshExpired_shouldReturnATAndRT
