@@ -66,7 +66,7 @@ open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
         extendedLifetimeEnabled = other.extendedLifetimeEnabled
         clientApplicationCapabilities = other.clientApplicationCapabilities
         tokenExpirationBuffer = other.tokenExpirationBuffer
-        sliceConfig = other.sliceConfig
+        sliceConfig = other.sliceConfig.map { MSALSliceConfig(copying: $0) }
         cacheConfig = MSALCacheConfig(copying: other.cacheConfig)
         multipleCloudsSupported = other.multipleCloudsSupported
         bypassRedirectURIValidation = other.bypassRedirectURIValidation
@@ -116,11 +116,14 @@ open class MSALSliceConfig: NSObject, NSCopying {
     /// The `dc` parameter.
     open var dc: String
 
-    /// Returns nil if both are nil.
+    /// Creates parameters; nil omits one. Never nil.
     public init?(slice: String?, dc: String?) {
-        guard slice != nil || dc != nil else { return nil }
         self.slice = slice ?? ""
         self.dc = dc ?? ""
+    }
+
+    init(copying other: MSALSliceConfig) {
+        (slice, dc) = (other.slice, other.dc)
     }
 
     /// The parameters, without blank ones.
@@ -131,5 +134,5 @@ open class MSALSliceConfig: NSObject, NSCopying {
     }
 
     /// Returns a copy with the same values.
-    open func copy(with zone: NSZone? = nil) -> Any { MSALSliceConfig(slice: slice, dc: dc) ?? self }
+    open func copy(with zone: NSZone? = nil) -> Any { MSALSliceConfig(copying: self) }
 }

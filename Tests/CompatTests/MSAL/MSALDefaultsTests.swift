@@ -84,8 +84,34 @@ internal import TokenModel
         #expect(copy.cacheConfig.keychainSharingGroup == "later")
     }
 
+    // Mirrors: M31 MSALPublicClientApplicationConfigTests testCopyConfig_whenAllConfigSet_shouldCreateExactCopy
+    @Test func copiesEachValueOfTheConfiguration() throws {
+        let url = try #require(URL(string: "https://login.contoso.com/tenant"))
+        let authority = try MSALAADAuthority(url: url)
+        let config = MSALPublicClientApplicationConfig(
+            clientId: "app", redirectUri: "http://localhost", authority: authority, nestedAuthBrokerClientId: "broker",
+            nestedAuthBrokerRedirectUri: "brk-broker://app")
+        config.knownAuthorities = [authority]
+        config.extendedLifetimeEnabled = true
+        config.clientApplicationCapabilities = ["cp1"]
+        config.tokenExpirationBuffer = 60
+        config.sliceConfig = MSALSliceConfig(slice: "slice", dc: "dc")
+        config.cacheConfig.keychainSharingGroup = "group"
+        config.multipleCloudsSupported = true
+        config.bypassRedirectURIValidation = true
+        let copy = try #require(config.copy() as? MSALPublicClientApplicationConfig)
+        config.sliceConfig?.slice = "later"
+        #expect(copy.clientId == "app" && copy.redirectUri == "http://localhost" && copy.authority == authority)
+        #expect(copy.nestedAuthBrokerClientId == "broker" && copy.nestedAuthBrokerRedirectUri == "brk-broker://app")
+        #expect(copy.knownAuthorities == [authority] && copy.clientApplicationCapabilities == ["cp1"])
+        #expect(copy.extendedLifetimeEnabled && copy.multipleCloudsSupported && copy.bypassRedirectURIValidation)
+        #expect(copy.tokenExpirationBuffer == 60)
+        #expect(copy.sliceConfig?.sliceDictionary as? [String: String] == ["slice": "slice", "dc": "dc"])
+        #expect(copy.cacheConfig.keychainSharingGroup == "group")
+    }
+
     @Test func hasTheDefaultsOfTheSliceConfiguration() {
-        #expect(MSALSliceConfig(slice: nil, dc: nil) == nil)
+        #expect(MSALSliceConfig(slice: nil, dc: nil)?.sliceDictionary.isEmpty == true)
         #expect(
             MSALSliceConfig(slice: "testslice", dc: nil)?.sliceDictionary as? [String: String] == ["slice": "testslice"]
         )
