@@ -5,6 +5,7 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
 internal import Synchronization
+internal import TokenEndpoint
 internal import TokenModel
 
 #if canImport(Glibc)

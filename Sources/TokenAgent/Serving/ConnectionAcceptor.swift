@@ -3,6 +3,7 @@ internal import AgentSocket
 internal import Logging
 internal import NIOCore
 internal import NIOPosix
+internal import TokenEndpoint
 internal import TokenModel
 
 #if canImport(Glibc)

@@ -30,7 +30,7 @@ package final class LoopbackRedirect: Sendable {
 
     /// The value of the parameter `redirect_uri`.
     package let redirectURI: String
-    private let listeners: [any Channel]
+    let listeners: [any Channel]
     private let inbox: LoopbackInbox
     private let isClosed = Mutex(false)
 
@@ -155,7 +155,7 @@ package final class LoopbackRedirect: Sendable {
         ServerBootstrap(group: thread.group)
             .serverChannelInitializer { channel in
                 thread.keep(until: channel.closeFuture)
-                return channel.eventLoop.makeSucceededVoidFuture()
+                return channel.eventLoop.makeCompletedFuture { try AcceptPause.add(to: channel) }
             }
             .serverChannelOption(.backlog, value: 16)
             // Between two connections of another user, those of the browser have their turn.

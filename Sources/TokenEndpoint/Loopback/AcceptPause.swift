@@ -1,14 +1,14 @@
-internal import NIOCore
-internal import NIOPosix
+package import NIOCore
+package import NIOPosix
 
 /// Has a listener wait for a moment when it cannot accept a connection: the process or the system has no file descriptors or no memory left.
 ///
 /// The connection stays in the queue of the socket, so that the event loop would try again at once, for as long as nothing becomes free.
 /// `AcceptBackoffHandler` of SwiftNIO delays only the next `read` of the channel, and after a failure the channel goes on with the present one.
-final class AcceptPause: ChannelInboundHandler {
-    typealias InboundIn = any Channel
+package final class AcceptPause: ChannelInboundHandler {
+    package typealias InboundIn = any Channel
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    package func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard error is IOError else { return context.fireErrorCaught(error) }
         let channel = context.channel
         try? channel.syncOptions?.setOption(.autoRead, value: false)
@@ -18,17 +18,20 @@ final class AcceptPause: ChannelInboundHandler {
         }
     }
 
+    /// Has a listener wait after failures. Called on its event loop, before it listens.
+    package static func add(to listener: any Channel) throws {
+        try listener.pipeline.syncOperations.addHandler(AcceptPause())
+    }
+
     /// Long beside the attempt to accept a connection, and short beside the time that an app waits for its reply.
     private static let pause = TimeAmount.milliseconds(100)
 }
 
 extension ServerBootstrap {
     /// Has the listener wait when it cannot accept a connection. Replaces an earlier `serverChannelInitializer`.
-    func pausingAfterFailures() -> ServerBootstrap {
+    package func pausingAfterFailures() -> ServerBootstrap {
         serverChannelInitializer { channel in
-            channel.eventLoop.makeCompletedFuture {
-                try channel.pipeline.syncOperations.addHandler(AcceptPause())
-            }
+            channel.eventLoop.makeCompletedFuture { try AcceptPause.add(to: channel) }
         }
     }
 }
