@@ -151,14 +151,11 @@ package final class AgentServer: Sendable {
         }
     }
 
-    /// Reads the configuration again. The log says what has changed, or why nothing has.
-    package func reload() async {
-        do throws(TokenError) {
-            _ = try await parts.owner.reload()
-            parts.audit?.record(.reload)
-        } catch {
-            parts.audit?.record(.reload, outcome: error.code.name)
-        }
+    /// Begins to read the configuration again, and returns at once: its files may be on a file system that does not answer. The log says
+    /// what has changed, or why nothing has.
+    package func beginReload() {
+        let (loop, owner) = (parts.registry.eventLoop, parts.owner)
+        loop.execute { owner.assumeIsolated { $0.beginReload() } }
     }
 
     /// Stops accepting connections, finishes the replies in progress, saves what token endpoints answer, also to apps that have gone, and

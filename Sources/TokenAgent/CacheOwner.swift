@@ -1,4 +1,5 @@
 internal import AccessPolicy
+internal import AuditLog
 internal import Logging
 internal import NIOCore
 internal import TokenCache
@@ -256,6 +257,18 @@ actor CacheOwner {
 
     func reloadConfiguration() -> Answer<ReloadConfiguration.Reply> {
         later { owner async throws(TokenError) in try await owner.reload() }
+    }
+
+    /// Begins to read the configuration again, for a signal. The audit log has a line when it has been read.
+    func beginReload() {
+        core.tasks.start { () async throws(TokenError) in
+            do throws(TokenError) {
+                _ = try await self.reload()
+                self.audit?.record(.reload)
+            } catch {
+                self.audit?.record(.reload, outcome: error.code.name)
+            }
+        }
     }
 
     /// Reads the configuration again. Its rules decide about all later requests, on open connections too.

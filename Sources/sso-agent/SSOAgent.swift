@@ -279,7 +279,7 @@ struct SSOAgent: ParsableCommand {
         releaseCode()
         for await signal in signals.arrivals {
             guard signal == SIGHUP else { break }
-            await server.reload()
+            server.beginReload()
         }
         await server.stop()
     }

@@ -1,4 +1,5 @@
 package import AccessPolicy
+internal import Dispatch
 internal import Logging
 package import TokenModel
 
@@ -13,6 +14,8 @@ final class ConfigurationReload {
     private lazy var readings = KeyedLock<Reading>()
     /// Limits the messages about readings, for which any app may ask.
     private let messageLimit: MessageLimit
+    /// A file system that does not answer would occupy one of the few threads of Swift's pool, on which the agent is stopped.
+    private let queue = DispatchQueue(label: "sso-agent.configuration")
 
     init(_ options: AgentOptions) {
         self.options = options
@@ -32,7 +35,7 @@ final class ConfigurationReload {
             defer { options.notifier?.send(.ready(socketPath: options.socketPath)) }
             let new: ReadConfiguration
             do throws(TokenError) {
-                new = try await Self.offLoop(read)
+                new = try await offLoop(read)
             } catch {
                 if messageLimit.admitsMessage() {
                     let reason = UntrustedText.clean(error.message, limit: 500)
@@ -57,10 +60,13 @@ final class ConfigurationReload {
         return texts.isEmpty ? ": nothing has changed" : "; " + texts.joined(separator: "; ")
     }
 
-    @concurrent
-    private static func offLoop<Value: Sendable>(
-        _ work: @Sendable () throws(TokenError) -> Value
-    ) async throws(TokenError) -> Value { try work() }
+    private func offLoop<Value: Sendable>(
+        _ work: @escaping @Sendable () throws(TokenError) -> Value
+    ) async throws(TokenError) -> Value {
+        try await withCheckedContinuation { done in
+            queue.async { done.resume(returning: Result { () throws(TokenError) in try work() }) }
+        }.get()
+    }
 }
 
 /// The values that a running agent can change when its configuration is read again. All others need a restart.
