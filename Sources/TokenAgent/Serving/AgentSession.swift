@@ -58,8 +58,12 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
         usage = registry.usage(of: id)
     }
 
-    /// Whether no request waits for its reply, except for events, which the app can get later as well.
-    var isIdle: Bool { waiting.count == waiting.watchCount }
+    /// Whether a request is in progress, apart from those that wait for events, which the app can get later as well.
+    var hasRequests: Bool { waiting.count > waiting.watchCount }
+
+    /// Whether a complete request waits for its turn, or for the end of others of the peer. One that waits until the peer reads its
+    /// replies does not count: a peer that reads none could keep its connections for ever.
+    var hasWaitingFrame: Bool { !isEnding && decoder.hasFrame && canReply }
 
     func channelActive(context: ChannelHandlerContext) {
         self.context = context

@@ -26,7 +26,11 @@ final class PeerUsage {
 
     /// The connection that has been idle longest, apart from the new one; nil if none is idle.
     func longestIdle(besides new: AgentSession) -> AgentSession? {
-        sessions.values.filter { $0.isIdle && $0 !== new }.min { $0.lastReceived < $1.lastReceived }
+        // Requests that wait for events may never end, nor may what waits for nothing else.
+        let continues = admitsRequests || sessions.values.contains(where: \.hasRequests)
+        return sessions.values
+            .filter { $0 !== new && !$0.hasRequests && !(continues && $0.hasWaitingFrame) }
+            .min { $0.lastReceived < $1.lastReceived }
     }
 
     func add(_ session: AgentSession) { sessions[ObjectIdentifier(session)] = session }

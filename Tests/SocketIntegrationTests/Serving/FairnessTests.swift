@@ -48,6 +48,47 @@ internal import TokenWire
         }
     }
 
+    /// It gets its reply when the others end.
+    @Test func keepsAConnectionWhoseRequestWaitsForOthersOfTheProcess() async throws {
+        var limits = PeerLimits()
+        (limits.connections, limits.requests) = (3, 1)
+        try await AgentFixture.with(peerLimits: limits) { f in
+            let renewal = try await f.heldRenewal()
+            let other = try await OtherProcess.connected(to: f.socketPath)
+            let idle = try await offPool { try RawPeer.answered(f.socketPath) }
+            let (busy, waiting) = (try RawPeer(f.socketPath), try RawPeer(f.socketPath))
+            try busy.write(renewal)
+            await f.emulator.control.waitForHeld(atLeast: 1)
+            try waiting.write(GetStatus())
+            #expect(try await other.isAnswered())
+            // The agent has read something of this connection later, but no request.
+            idle.write([0])
+            #expect(try await other.isAnswered())
+            let next = try RawPeer(f.socketPath)
+            try await offPool { idle.waitUntilClosed() }
+            f.emulator.control.release()
+            for peer in [busy, waiting] { #expect(try await offPool { try peer.reply() } != nil) }
+            #expect(try await next.ask(GetStatus()) != nil)
+            try await other.end()
+        }
+    }
+
+    /// It could keep all of its connections for ever otherwise.
+    @Test func closesAConnectionOfAProcessThatReadsNoReplies() async throws {
+        var limits = PeerLimits()
+        limits.connections = 2
+        try await AgentFixture.with(peerLimits: limits) { f in
+            let status = try RequestFrame.encode(GetStatus(), id: 1)
+            let unread = try RawPeer(f.socketPath)
+            // The requests fit into the socket, and their replies do not.
+            try await offPool { _ = unread.write([[UInt8]](repeating: status, count: 8000).flatMap(\.self)) }
+            try await offPool { for _ in 0..<300 { _ = try RawPeer.answered(f.socketPath) } }
+            let peers = try await offPool { try (0..<2).map { _ in try RawPeer.answered(f.socketPath) } }
+            try await offPool { unread.waitUntilClosed() }
+            for peer in peers { #expect(try await peer.ask(GetStatus()) != nil) }
+        }
+    }
+
     /// A diagnosis opens sockets, looks at files and asks the identity provider.
     @Test func makesOneDiagnosisOfAProcessAtATime() async throws {
         try await AgentFixture.with { f in
