@@ -28,10 +28,10 @@ final class CacheTransfers {
     private let saving = TransferThread("import-saving")
     private let exporting = TransferThread("export")
     private var table: TransferTable
-    /// The exports whose tokens are being read, with their sessions.
+    /// The exports whose tokens are being read, with their sessions, those that have ended included.
     private var exportsBeingRead: [String: SessionID] = [:]
-    /// The number of exports whose tokens are being read, those of ended sessions included.
-    private var readCount = 0
+    /// Those of them whose session has ended.
+    private var discardedExports: Set<String> = []
     /// The cancellation of the transfers in progress.
     private var cancellation = TransferCancellation()
 
@@ -52,7 +52,7 @@ final class CacheTransfers {
     /// Discards the transfers of a session that has ended, except imports that have been received completely.
     func discardAll(of session: SessionID) {
         table.discardAll(of: session)
-        exportsBeingRead = exportsBeingRead.filter { $0.value != session }
+        discardedExports.formUnion(exportsBeingRead.filter { $0.value == session }.keys)
     }
 
     /// Discards every transfer; those in progress end with an error.
@@ -99,10 +99,9 @@ final class CacheTransfers {
             }
             return .later(tasks.start { () async throws(TokenError) in try await self.nextPart(of: download, as: id) })
         }
-        if let refusal = table.refusal(of: 0, besides: readCount) { return .now(.failure(refusal)) }
+        if let refusal = refusal(of: 0, from: session) { return .now(.failure(refusal)) }
         let id = PKCE.randomText()
         exportsBeingRead[id] = session
-        readCount += 1
         return .later(
             tasks.start { () async throws(TokenError) in
                 let download = TransferTable.Download(export: try await self.read(request, as: id), session: session)
@@ -115,7 +114,7 @@ final class CacheTransfers {
     private func read(_ request: ExportCache, as id: String) async throws(TokenError) -> CacheExport {
         defer {
             exportsBeingRead[id] = nil
-            readCount -= 1
+            discardedExports.remove(id)
         }
         let (cache, now, cancellation) = (memory.cache, now(), cancellation)
         let (store, group) = (store, request.sharingGroup)
@@ -126,7 +125,7 @@ final class CacheTransfers {
             }
         }
         try cancellation.check()
-        guard exportsBeingRead[id] != nil else { throw TransferTable.unknown }
+        guard !discardedExports.contains(id) else { throw TransferTable.unknown }
         return export
     }
 
@@ -158,9 +157,13 @@ final class CacheTransfers {
             guard let earlier = table.removeUpload(id, from: session) else { throw TransferTable.unknown }
             upload = earlier
         }
-        if let refusal = table.refusal(of: upload.size + request.data.count, besides: readCount) { throw refusal }
+        if let refusal = refusal(of: upload.size + request.data.count, from: session) { throw refusal }
         upload.add(request.data)
         return upload
+    }
+
+    private func refusal(of size: Int, from session: SessionID) -> TokenError? {
+        table.refusal(of: size, from: session, besides: exportsBeingRead.values)
     }
 
     /// Schedules discarding a transfer that is not continued in time.

@@ -91,22 +91,27 @@ struct TransferTable {
         for id in Array(uploads.keys) + Array(downloads.keys) { discard(id) }
     }
 
-    /// The error of one more transfer with this number of bytes; nil if it is within the limits.
+    /// The error of one more transfer of a session with this number of bytes; nil if it is within the limits.
     ///
-    /// - Parameter others: the number of transfers in progress that are not in the table.
-    func refusal(of more: Int, besides others: Int) -> TokenError? {
+    /// - Parameter others: the sessions of the transfers in progress that are not in the table, one of each.
+    func refusal(of more: Int, from session: SessionID, besides others: some Sequence<SessionID>) -> TokenError? {
         guard uploads.values.reduce(more, { $0 + $1.size }) <= importLimit else {
             return TokenError(
                 .frameTooLarge,
                 "the imports under way come to more than \(importLimit >> 20) MiB; import smaller files, one after another"
             )
         }
-        guard uploads.count + downloads.count + others < Self.limit else {
-            return TokenError(
-                .interactionInProgress, "\(Self.limit) imports and exports are under way already; wait for one of them",
-                reason: .agent)
+        let sessions = uploads.values.map(\.session) + downloads.values.map(\.session) + others
+        guard sessions.count < Self.limit else { return Self.tooMany(Self.limit, "imports and exports") }
+        guard sessions.count(where: { $0.isOfSamePeer(as: session) }) < Self.peerLimit else {
+            return Self.tooMany(Self.peerLimit, "imports and exports of this app")
         }
         return nil
+    }
+
+    private static func tooMany(_ limit: Int, _ transfers: String) -> TokenError {
+        TokenError(
+            .interactionInProgress, "\(limit) \(transfers) are under way already; wait for one of them", reason: .agent)
     }
 
     static let unknown = TokenError(
@@ -115,7 +120,9 @@ struct TransferTable {
         reason: .request)
 
     /// The maximum number of transfers in progress.
-    static let limit = 8
+    private static let limit = 8
+    /// The maximum number of transfers of one peer: others can still begin one.
+    private static let peerLimit = 4
     /// The time within which a transfer has to be continued.
     static let timeout = TimeAmount.seconds(60)
     /// The size of an export's parts, in bytes; well below the maximum size of a reply.

@@ -52,10 +52,11 @@ internal import TokenWire
         }
     }
 
-    @Test func limitsTransfersToEight() async throws {
+    /// All transfers together have a limit, too: see `CacheTransfersTests`.
+    @Test func limitsTheTransfersOfAProcessToFour() async throws {
         try await AgentFixture.with { f in
             let peer = try RawPeer(f.socketPath)
-            for _ in 0..<8 { try await peer.importID(adding: "[") }
+            for _ in 0..<4 { try await peer.importID(adding: "[") }
             let other = try RawPeer(f.socketPath)
             #expect(try await other.refusal(of: .part("[")) == .interactionInProgress)
             #expect(try await other.refusal(of: .first) == .interactionInProgress)
@@ -142,13 +143,13 @@ internal import TokenWire
             let other = try RawPeer(f.socketPath)
             do {
                 let peer = try RawPeer(f.socketPath)
-                for _ in 0..<7 { try await peer.importID(adding: "[") }
+                for _ in 0..<3 { try await peer.importID(adding: "[") }
                 _ = try await f.beginExport(peer)
                 #expect(try await other.refusal(of: .part("[")) == .interactionInProgress)
                 peer.finishWriting()
                 try await offPool { peer.waitUntilClosed() }
             }
-            for _ in 0..<8 { try await other.importID(adding: "[") }
+            for _ in 0..<4 { try await other.importID(adding: "[") }
         }
     }
 }
