@@ -81,8 +81,10 @@ final class StoreLifecycle {
 
     /// Loads the store into memory. A call during a load waits for that load, unless it has a passphrase: passphrases are tried
     /// in the order of the calls, until one opens the store.
+    ///
+    /// - Parameter unlocks: whether the load also opens a store that the user has locked, as one with a passphrase does.
     @discardableResult
-    func load(passphrase: Secret? = nil) -> EventLoopFuture<Result<Void, TokenError>> {
+    func load(passphrase: Secret? = nil, unlocks: Bool = false) -> EventLoopFuture<Result<Void, TokenError>> {
         let earlier: EventLoopFuture<Result<Void, TokenError>>?
         switch state {
         case .loading(let loading):
@@ -94,7 +96,7 @@ final class StoreLifecycle {
         pendingLoads += 1
         let loading = tasks.start { () async throws(TokenError) in
             _ = try? await earlier?.get()
-            try await self.loadNow(passphrase)
+            try await self.loadNow(passphrase, unlocks: unlocks || passphrase != nil)
         }
         state = .loading(loading)
         return loading
@@ -185,15 +187,17 @@ final class StoreLifecycle {
     }
 
     private func lockNow(_ cancel: () async -> Void) async throws(TokenError) -> KeyStatus {
-        guard case .loaded = state else {
-            let wasLocked = if case .locked = state { true } else { false }
+        let wasLoaded = isLoaded
+        let wasLocked = if case .locked = state { true } else { false }
+        // From now on no request begins a load, and only an unlock opens the store.
+        (state, isLockedByUser) = (.locked, true)
+        guard wasLoaded else {
             await waitForResponses()
             try? await commits.exclusively {}
             becameLocked()
             memory.events.storeChanged(to: .locked)
             return wasLocked ? unchangedStatus : keyStatus
         }
-        (state, isLockedByUser) = (.locked, true)
         commits.beginClosing(.storeWasLocked)
         await cancel()
         await waitForResponses()
@@ -230,7 +234,7 @@ final class StoreLifecycle {
     /// Opens a locked store.
     func unlock(_ request: Unlock) async throws(TokenError) -> KeyStatus {
         if isLoaded { return unchangedStatus }
-        try await load(passphrase: request.passphrase).outcome()
+        try await load(passphrase: request.passphrase, unlocks: true).outcome()
         return keyStatus
     }
 
@@ -254,13 +258,15 @@ final class StoreLifecycle {
         return await store.keyProblem()
     }
 
-    private func loadNow(_ passphrase: Secret?) async throws(TokenError) {
+    private func loadNow(_ passphrase: Secret?, unlocks: Bool) async throws(TokenError) {
         defer {
             pendingLoads -= 1
             early.removeAll()
         }
         try await transitions.exclusive(.lockOrLoad) { () async throws(TokenError) in
             if case .loaded = state { return }
+            // The user may have locked the store while this load waited.
+            guard unlocks || !isLockedByUser else { throw .storeWasLocked }
             try await openStore(passphrase)
         }
     }

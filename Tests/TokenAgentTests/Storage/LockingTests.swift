@@ -101,6 +101,30 @@ internal import TokenModel
         #expect(try await !parts.isRefused())
     }
 
+    /// Loading the store has failed, and would be tried again for the request.
+    @Test func staysLockedIfARequestComesDuringTheLockOfAStoreThatIsNotOpen() async throws {
+        parts.store.answerLoads(with: .failure(ScriptedStore.diskFull))
+        #expect(try await parts.loadStore().error() != nil)
+        parts.store.answerLoads(with: .success(LoadedCache()))
+        parts.clock.advance(by: 5)
+        let response = Mailbox<Void>()
+        let redemption = await parts.start { parts async throws(TokenError) in
+            await parts.core.tokensInUse.exclusive(Secret("rt-1")) { await response.next() }
+        }
+        try await parts.settle()
+        let lock = await parts.lock()
+        try await parts.settle()
+        #expect(!lock.isDone)
+        #expect(try await parts.isRefused())
+        response.put(())
+        try await redemption.value()
+        try await lock.value()
+        #expect(try await parts.isRefused())
+        #expect(parts.store.loads == 1)
+        try await parts.unlock().value()
+        #expect(try await !parts.isRefused())
+    }
+
     /// A removal is visible before it is committed. The store is not locked in between: the account would come back.
     @Test func commitsARemovalThatWaitsForAnotherChangeOfItsGroup() async throws {
         try await parts.open()

@@ -247,7 +247,7 @@ internal import TokenStore
         try await lock.value()
         #expect(parts.store.refreshTokens == ["rt-alice", "rt-bob"])
         parts.store.answerLoads(with: .success(parts.store.loadedWithoutTokens))
-        try await parts.loadStore().value()
+        try await parts.loadStore(unlocks: true).value()
         #expect(await !parts.hasUnsavedChanges)
     }
 

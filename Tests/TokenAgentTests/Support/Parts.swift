@@ -60,8 +60,8 @@ actor Parts {
         }
     }
 
-    /// Loads the store, as a start does.
-    func loadStore() -> Pending<Void> { Pending(lifecycle.load()) }
+    /// Loads the store, as a start does, or as the user does who unlocks it.
+    func loadStore(unlocks: Bool = false) -> Pending<Void> { Pending(lifecycle.load(unlocks: unlocks)) }
 
     /// Locks the store, as the user does.
     func lock() -> Pending<KeyStatus> {
