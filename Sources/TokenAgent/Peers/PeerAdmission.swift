@@ -3,6 +3,7 @@ internal import AgentSocket
 internal import CAgentSystem
 internal import Logging
 internal import NIOCore
+internal import PosixFiles
 internal import TokenModel
 
 #if canImport(Glibc)
@@ -52,6 +53,13 @@ struct PeerAdmission: Sendable {
         }.flatMap { peer -> EventLoopFuture<PeerIdentity?> in
             let waiting = wait(peer)
             return Self.pidfd(of: socket)
+                .flatMapErrorThrowing { error in
+                    metrics.count(.refused(.process))
+                    denials.add(
+                        refusedPeer: "refused a peer that cannot be identified\(suffix)",
+                        ["reason": "\((error as? TokenError)?.message ?? "\(error)")"])
+                    throw error
+                }
                 .flatMap { pidfd -> EventLoopFuture<PeerIdentity?> in
                     guard let pidfd else { return channel.eventLoop.makeSucceededFuture(nil) }
                     return inspector.identify(peer, pidfd: pidfd, for: waiting.identification, on: channel.eventLoop)
@@ -85,17 +93,29 @@ struct PeerAdmission: Sendable {
     }
 
     /// A descriptor of the peer's process; -1 if the kernel has no such option. Nil if it names no process, as on Linux 6.5 to 6.15 once
-    /// the process has ended, whose number may be another one's by now.
+    /// the process has ended, whose number may be another one's by now. Fails as ``pidfd(after:)``.
     private static func pidfd(of socket: any SocketOptionProvider) -> EventLoopFuture<Int32?> {
         #if os(Linux)
             // SO_PEERPIDFD, which C libraries do not have yet; since Linux 6.5.
             let descriptor: EventLoopFuture<Int32> = socket.unsafeGetSocketOption(
                 level: .socket, name: .init(rawValue: 77))
             return descriptor.map(Optional.some).flatMapErrorThrowing { error in
-                (error as? IOError)?.errnoCode == ENOPROTOOPT ? -1 : nil
+                try pidfd(after: error)
             }
         #else
             return socket.eventLoop.makeSucceededFuture(-1)
         #endif
+    }
+
+    /// What an error of the option says of the process.
+    ///
+    /// - Throws: `agentUnavailable` (-53004) if it says nothing, since the agent or the system has no descriptor or memory left.
+    static func pidfd(after error: any Error) throws(TokenError) -> Int32? {
+        switch (error as? IOError)?.errnoCode {
+        case ENOPROTOOPT: return -1
+        case let number? where [EMFILE, ENFILE, ENOMEM].contains(number):
+            throw TokenError(.agentUnavailable, "\(SystemError(number: number))")
+        default: return nil
+        }
     }
 }
