@@ -66,6 +66,15 @@ internal import TokenModel
         #expect(tokens.allSatisfy { $0.binding != nil })
     }
 
+    /// Such entries are imported or skipped, like those of any other host that answers nobody.
+    @Test(arguments: ["127.0.0.1:99999", "localhost:0", "\(unknown):99999", "localhost:99999999999999999999"])
+    func importsOrSkipsTheEntriesOfAPortThatDoesNotExist(environment: String) throws {
+        var cache = CredentialCache()
+        let report = try cache.merge(Self.file(environment), .msalJSON).report
+        #expect(Int(report.counts.reduce(0, +)) + report.reasons.count == 4)
+        #expect(try !cache.export(.msalJSON, of: .standard, now: Self.now).isEmpty)
+    }
+
     /// MSAL for .NET gives Entra's type to accounts of AD FS, without a realm.
     @Test func importsAnAccountOfADFSWithEntrasType() throws {
         var cache = CredentialCache()

@@ -111,6 +111,10 @@ struct ProxyServer: Sendable, Hashable {
                 .invalidDeveloperParameter,
                 "\(setting) names a proxy of a kind that is not supported; use one of \(kinds)")
         }
+        guard parts.rangeOfPort == nil || parts.port.map(URLParts.isPort) == true else {
+            throw TokenError(
+                .invalidDeveloperParameter, "\(setting) names a port that does not exist; \(URLParts.portAdvice)")
+        }
         self.kind = kind
         self.host = host.withoutBrackets
         self.port = parts.port ?? kind.defaultPort

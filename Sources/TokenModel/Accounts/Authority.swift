@@ -34,7 +34,7 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
     /// Parses and normalises a URL.
     ///
     /// - Throws: `invalidDeveloperParameter` (-51112) if it is not an `https` URL with a host and a path, which customer tenants and OpenID
-    ///   providers need not have, or if `kind` is AD FS and the first segment of the path is not `adfs`. `http` is accepted for loopback
+    ///   providers need not have, if it names a port that does not exist, or if `kind` is AD FS and the first segment of the path is not `adfs`. `http` is accepted for loopback
     ///   hosts, but the agent refuses it unless started with `--allow-loopback-http` or configured so.
     public init(_ url: String, kind: Kind? = nil) throws(TokenError) {
         if let plain = Authority(plain: url, kind: kind) {
@@ -44,6 +44,9 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
         let parts = try URLParts(url)
         guard parts.scheme == "https" || (parts.scheme == "http" && parts.isLoopback) else {
             throw TokenError(.invalidDeveloperParameter, "authority \(url) must use https")
+        }
+        guard parts.port != 0 else {
+            throw TokenError(.invalidDeveloperParameter, "authority \(url) names the port 0; \(URLParts.portAdvice)")
         }
         let kind =
             if let kind { kind } else { try Self.kind(host: parts.host, segments: parts.segments, url: url) }

@@ -12,10 +12,13 @@ package struct URLParts: Sendable, Equatable {
     package let host: String
     /// The host and, unless it is the default, the port, in lower case.
     package let environment: String
+    /// The port; nil for the default one. 0 is no server's, and any free port in a redirect URI.
+    package let port: Int?
     /// The segments of the path as written, percent-encoded, without empty ones.
     package let segments: [String]
 
-    /// - Throws: `invalidDeveloperParameter` (-51112) if `url` has no scheme, no host or an encoded host, or names a user.
+    /// - Throws: `invalidDeveloperParameter` (-51112) if `url` has no scheme, no host or an encoded host, names a user, or
+    ///   has a port above 65535.
     package init(_ url: String) throws(TokenError) {
         if let plain = URLParts(plain: url) {
             self = plain
@@ -36,15 +39,21 @@ package struct URLParts: Sendable, Equatable {
             // The host must not be encoded: `a%2Fb` would be the host `a/b`, and a URL with it would lead to `a`.
             parts.encodedHost?.lowercased() == host
         else { throw TokenError(.invalidDeveloperParameter, "\(url) is not a URL with a scheme and a host") }
+        // A number that is too large even to be read is no port of `parts`.
+        guard parts.rangeOfPort == nil || parts.port.map({ $0 == 0 || Self.isPort($0) }) == true else {
+            throw TokenError(.invalidDeveloperParameter, "\(url) names a port that does not exist; \(Self.portAdvice)")
+        }
         self.scheme = scheme
         self.host = host.withoutBrackets
         let literal = self.host.contains(":") ? "[\(self.host)]" : self.host
         let standard = (scheme == "https" && parts.port == 443) || (scheme == "http" && parts.port == 80)
-        self.environment = parts.port.flatMap { standard ? nil : "\(literal):\($0)" } ?? literal
+        self.port = standard ? nil : parts.port
+        self.environment = port.map { "\(literal):\($0)" } ?? literal
         self.segments = parts.percentEncodedPath.split(separator: "/").map(String.init)
     }
 
-    init(scheme: String, host: String, environment: String, segments: [String]) {
+    private init(scheme: String, host: String, environment: String, segments: [String]) {
+        port = nil
         self.scheme = scheme
         self.host = host
         self.environment = environment
@@ -64,6 +73,12 @@ package struct URLParts: Sendable, Equatable {
         let octets = host.split(separator: ".", omittingEmptySubsequences: false)
         return octets.count == 4 && octets.first == "127" && octets.allSatisfy { UInt8($0) != nil }
     }
+
+    /// Whether a number can be the port of a server (RFC 6335 section 6).
+    package static func isPort(_ number: Int) -> Bool { (1...65535).contains(number) }
+
+    /// The end of a message about another number.
+    package static let portAdvice = "a port is a number from 1 to 65535"
 
     /// Whether a text can be an environment: it has no character that ends a host in a URL, or separates words.
     package static func isEnvironment(_ text: String) -> Bool {

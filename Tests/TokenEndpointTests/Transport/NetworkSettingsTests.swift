@@ -47,6 +47,7 @@ internal import TokenModel
 
     @Test(arguments: [
         "ftp://me:hunter2@proxy", "socks6://me:hunter2@proxy", "http://me:hunter2@", "http://a b:hunter2",
+        "http://me:hunter2@proxy:0", "me:hunter2@proxy:65536", "http://me:hunter2@proxy:99999999999999999999",
     ])
     func refusesAProxyItCannotUseWithoutNamingItsPassword(url: String) throws {
         do {

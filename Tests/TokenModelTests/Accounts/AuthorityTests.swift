@@ -103,6 +103,18 @@ internal import TokenModel
         #expect(error?.code == .invalidDeveloperParameter)
     }
 
+    /// The last one is more than a number can be for a parser that would leave it out.
+    @Test(arguments: ["0", "65536", "99999", "99999999999999999999"])
+    func refusesAPortThatDoesNotExist(port: String) throws {
+        for url in ["https://login.example.com:\(port)/common", "http://[::1]:\(port)/common"] {
+            let error = #expect(throws: TokenError.self) { try Authority(url) }
+            #expect(error?.code == .invalidDeveloperParameter)
+            #expect(error?.message.hasSuffix("; a port is a number from 1 to 65535") == true)
+        }
+        #expect(try Authority("https://login.example.com:65535/common").environment == "login.example.com:65535")
+        #expect(try Authority("https://login.example.com:1/common").environment == "login.example.com:1")
+    }
+
     @Test func doesNotRepeatThePasswordOfARefusedURL() {
         let error = #expect(throws: TokenError.self) { try Authority("https://ada:secret@login.example.com/common") }
         #expect(error?.message.contains("secret") == false)

@@ -6,7 +6,7 @@ internal import TokenModel
 @Suite(.bounded) struct BrowserRedirectTests {
     @Test(arguments: [
         "http://localhost", "http://localhost/", "HTTP://LocalHost:8400/done?x=1", "http://127.0.0.1:5000",
-        "http://[::1]/",
+        "http://[::1]/", "http://localhost:0/cb",
     ]) func usesAnAddressOfThisMachineAsItIs(uri: String) {
         let redirect = BrowserRedirect(uri)
         #expect(redirect.replaced == nil)
@@ -18,7 +18,7 @@ internal import TokenModel
         "https://login.microsoftonline.com/common/oauth2/nativeclient", "http://localhost.contoso.com",
         "http://127.0.0.2",
         "http://user@contoso.com/localhost", "http://user:secret@localhost", "http://[::1]:@[::1]:8081",
-        "http://%6cocalhost",
+        "http://%6cocalhost", "http://localhost:65536", "http://localhost:99999999999999999999/cb",
         "http://localhost ", "", "localhost",
     ]) func replacesEveryOther(uri: String) {
         let redirect = BrowserRedirect(uri)
