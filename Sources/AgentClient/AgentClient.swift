@@ -192,7 +192,10 @@ public final class AgentClient: Sendable {
     /// - Parameter includesMetrics: whether to report the agent's measurements too.
     /// - Throws: as every call; see `AgentClient`.
     public func status(includesMetrics: Bool = false) async throws(TokenError) -> AgentStatus {
-        return try await call(GetStatus(includesMetrics: includesMetrics))
+        var status = try await call(GetStatus(includesMetrics: includesMetrics))
+        // As in a failure.
+        if !AgentEnvironment.current.expectsOwnAgent { status.nextCommand = nil }
+        return status
     }
 
     /// Has the agent check its environment, and reports each check.

@@ -5755,7 +5755,7 @@ const ProtobufCMessageDescriptor sso__metric__descriptor =
   (ProtobufCMessageInit) sso__metric__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor sso__agent_status__field_descriptors[11] =
+static const ProtobufCFieldDescriptor sso__agent_status__field_descriptors[12] =
 {
   {
     "process_id",
@@ -5889,10 +5889,23 @@ static const ProtobufCFieldDescriptor sso__agent_status__field_descriptors[11] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "next_command",
+    12,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__AgentStatus, has_next_command),
+    offsetof(Sso__AgentStatus, next_command),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned sso__agent_status__field_indices_by_name[] = {
   6,   /* field[6] = accounts */
   10,   /* field[10] = metrics */
+  11,   /* field[11] = next_command */
   0,   /* field[0] = process_id */
   2,   /* field[2] = protocol_version */
   9,   /* field[9] = published_sockets */
@@ -5906,7 +5919,7 @@ static const unsigned sso__agent_status__field_indices_by_name[] = {
 static const ProtobufCIntRange sso__agent_status__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 11 }
+  { 0, 12 }
 };
 const ProtobufCMessageDescriptor sso__agent_status__descriptor =
 {
@@ -5916,7 +5929,7 @@ const ProtobufCMessageDescriptor sso__agent_status__descriptor =
   "Sso__AgentStatus",
   "sso",
   sizeof(Sso__AgentStatus),
-  11,
+  12,
   sso__agent_status__field_descriptors,
   sso__agent_status__field_indices_by_name,
   1,  sso__agent_status__number_ranges,

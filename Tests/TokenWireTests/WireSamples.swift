@@ -191,6 +191,14 @@ enum WireSamples {
                     stateDirectory: "/home/ada/.local/state/sso-agent", uptimeSeconds: 3600, accounts: 2,
                     quarantined: ["cache.sqlite.quarantine-20300317T174640Z"], storeProblem: "the disk is full"),
                 to: GetStatus.self, id: 1)),
+        ReplySample(
+            "get_status of a locked store",
+            AnyReply(
+                AgentStatus(
+                    processID: 4242, version: "0.1.0", protocolVersion: 1, socketPath: "/run/agent.sock",
+                    stateDirectory: "/state", uptimeSeconds: 1, accounts: 0, storeProblem: "the store was locked",
+                    nextCommand: "ssoctl unlock"),
+                to: GetStatus.self, id: 1)),
         ReplySample("get_key", AnyReply(keyStatus, to: GetKey.self, id: 1)),
         ReplySample("set_key", AnyReply(keyStatus, to: SetKey.self, id: 1)),
         ReplySample("unlock", AnyReply(keyStatus, to: Unlock.self, id: 1)),

@@ -900,10 +900,15 @@ struct  Sso__AgentStatus
    */
   size_t n_metrics;
   Sso__Metric **metrics;
+  /*
+   * helps with store_problem
+   */
+  protobuf_c_boolean has_next_command;
+  ProtobufCBinaryData next_command;
 };
 #define SSO__AGENT_STATUS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&sso__agent_status__descriptor) \
-    , 0, 0, 0, {0,NULL}, 0, 0, 0, {0,NULL}, 0, {0,NULL}, 0, 0, 0, 0, 0,NULL, 0, {0,NULL}, 0,NULL, 0,NULL }
+    , 0, 0, 0, {0,NULL}, 0, 0, 0, {0,NULL}, 0, {0,NULL}, 0, 0, 0, 0, 0,NULL, 0, {0,NULL}, 0,NULL, 0,NULL, 0, {0,NULL} }
 
 
 struct  Sso__Diagnose

@@ -48,7 +48,7 @@ final class AgentHealth {
             socketPath: options.socketPath, stateDirectory: options.stateDirectory,
             uptimeSeconds: uptime, accounts: Int64(memory.cache.accountCount),
             quarantined: lifecycle.store.quarantined, storeProblem: storeProblem,
-            publishedSockets: sockets.paths)
+            publishedSockets: sockets.paths, nextCommand: storeProblem == nil ? nil : storeCommand)
     }
 
     /// The time since the start, in seconds.
@@ -84,6 +84,11 @@ final class AgentHealth {
         let problems =
             [lifecycle.failure?.statement ?? writingProblem, uncounted].compactMap(\.self) + report.notices
         return problems.isEmpty ? nil : problems.joined(separator: "; ")
+    }
+
+    /// The command that helps with the problems of the store; nil if none is known to.
+    private var storeCommand: String? {
+        (lifecycle.failure ?? lifecycle.store.report.writeError)?.details.nextCommand
     }
 
     /// Whether earlier copies of the store are refused.
@@ -136,11 +141,10 @@ final class AgentHealth {
                 isUnwritten ? "free disk space, or make \(options.stateDirectory) writable" : nil,
                 quarantined.isEmpty ? nil : kept,
             ].compactMap(\.self)
-            let command = (lifecycle.failure ?? lifecycle.store.report.writeError)?.details.nextCommand
             return HealthCheck(
                 name: "store", ok: false,
                 detail: problem + (isUnwritten ? "; nothing is lost while the agent runs" : ""),
-                hint: command ?? (words.isEmpty ? nil : words.joined(separator: "; ")))
+                hint: storeCommand ?? (words.isEmpty ? nil : words.joined(separator: "; ")))
         }
         guard quarantined.isEmpty else {
             return HealthCheck(name: "store", ok: false, detail: "files of the store were damaged earlier", hint: kept)

@@ -71,12 +71,15 @@ public struct AgentStatus: Sendable, Equatable {
     public var publishedSockets: [String]
     /// The agent's measurements, 256 at most; empty unless they were requested.
     public var metrics: [AgentMetric]
+    /// The command line that helps with `storeProblem`; nil if none is known to, and from an agent of another user. A program shows it,
+    /// and never runs it by itself.
+    public var nextCommand: String?
 
     /// Creates the reply.
     public init(
         processID: Int32, version: String, protocolVersion: UInt32, socketPath: String, stateDirectory: String,
         uptimeSeconds: Int64, accounts: Int64, quarantined: [String] = [], storeProblem: String? = nil,
-        publishedSockets: [String] = [], metrics: [AgentMetric] = []
+        publishedSockets: [String] = [], metrics: [AgentMetric] = [], nextCommand: String? = nil
     ) {
         self.processID = processID
         self.version = version
@@ -89,6 +92,7 @@ public struct AgentStatus: Sendable, Equatable {
         self.storeProblem = storeProblem
         self.publishedSockets = publishedSockets
         self.metrics = metrics
+        self.nextCommand = nextCommand
     }
 }
 

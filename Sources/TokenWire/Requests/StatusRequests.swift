@@ -54,7 +54,8 @@ extension AgentStatus: WireMessage {
             quarantined: try fields.wordings("quarantined", value?.quarantined),
             storeProblem: try fields.wording("store_problem", value?.storeProblem, limit: WireLimits.longText),
             publishedSockets: try fields.wordings("published_sockets", value?.publishedSockets),
-            metrics: try fields.messages("metrics", value?.metrics))
+            metrics: try fields.messages("metrics", value?.metrics),
+            nextCommand: try fields.wording("next_command", value?.nextCommand))
     }
 }
 

@@ -30,6 +30,8 @@ struct StatusCommand: Command {
         var quarantined: [String]?
         /// The reason why the store is not open or cannot be written; nil if there is none.
         var storeProblem: String?
+        /// The command that helps with `storeProblem`; nil if there is no problem.
+        var nextCommand: String?
         /// The paths of the published sockets; nil if there are none.
         var publishedSockets: [String]?
         /// The agent's measurements; nil unless they were asked for.
@@ -45,6 +47,7 @@ struct StatusCommand: Command {
             socket: status.socketPath, uptimeSeconds: isPublished ? nil : status.uptimeSeconds,
             accounts: isPublished ? nil : status.accounts,
             quarantined: status.quarantined.isEmpty ? nil : status.quarantined, storeProblem: status.storeProblem,
+            nextCommand: status.storeProblem == nil ? nil : status.nextCommand ?? "ssoctl doctor",
             publishedSockets: status.publishedSockets.isEmpty ? nil : status.publishedSockets,
             metrics: verbose ? status.metrics.map(MetricJSON.init) : nil)
     }
@@ -56,11 +59,12 @@ struct StatusCommand: Command {
             up \(Phrases.duration(status.uptimeSeconds ?? 0)), \(accounts(status))protocol \(status.protocolVersion)
             """
         }
-        let problem = status.storeProblem.map { ["store: \($0)", Problem.line(of: "ssoctl doctor")] } ?? []
+        let problem = status.storeProblem.map { ["store: \($0)"] } ?? []
+        let remedy = status.nextCommand.map { [Problem.line(of: $0)] } ?? []
         let damage = status.quarantined.map { ["damaged files in quarantine: \($0.joined(separator: ", "))"] } ?? []
         let text = whole ?? "sso-agent \(status.version) answers at the published \(status.socket)"
         let published = status.publishedSockets.map { ["published: \($0.joined(separator: ", "))"] } ?? []
-        return ([text] + published + problem + damage).joined(separator: "\n")
+        return ([text] + published + problem + remedy + damage).joined(separator: "\n")
     }
 
     /// The number of accounts in the line of the agent's state; empty if it may not be known, since the store is not open.

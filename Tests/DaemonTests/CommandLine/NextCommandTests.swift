@@ -169,6 +169,9 @@ internal import Testing
             #expect(try await f.ssoctl(["lock"]).output == "The store is locked.\n")
             let locked = try await f.ssoctl(["accounts"], status: 1).errors
             #expect(locked == "ssoctl: the store was locked\n  → ssoctl unlock\n")
+            let status = try await f.ssoctl(["status"]).output
+            #expect(status.hasSuffix("\nstore: the store was locked\n  → ssoctl unlock\n"), "\(status)")
+            #expect(try await f.json(["status"])["nextCommand"] as? String == "ssoctl unlock")
             let doctor = try await f.ssoctl(["doctor", "--authority", "\(f.emulator.url)/common"], status: 1).output
             for check in ["store", "key"] {
                 #expect(doctor.contains("FAIL \(check): the store was locked\n     → ssoctl unlock\n"), "\(doctor)")

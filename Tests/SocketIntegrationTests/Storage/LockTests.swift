@@ -18,12 +18,14 @@ internal import TokenModel
             #expect(failure?.code == .storeUnavailable)
             #expect(failure?.message.contains("ssoctl unlock") == true)
             #expect(try await f.agent.status().accounts == 0)
-            #expect(try await f.agent.status().storeProblem?.contains("locked") == true)
+            let locked = try await f.agent.status()
+            #expect(locked.storeProblem?.contains("locked") == true && locked.nextCommand == "ssoctl unlock")
             for wrong in [nil, Secret("wrong horse")] {
                 await #expect(throws: TokenError.self) { try await f.agent.unlock(Unlock(passphrase: wrong)) }
             }
             #expect(try await f.agent.unlock(Unlock(passphrase: Secret("correct horse"))).isOpen)
             #expect(try await f.silent(f.parameters(), account).isFromCache)
+            #expect(try await f.agent.status().nextCommand == nil)
         }
     }
 
