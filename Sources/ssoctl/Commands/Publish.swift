@@ -39,7 +39,7 @@ struct PublishCommand: Command {
                 PublishSocket(
                     path: socket.path, userIDs: socket.userIDs, clientIDs: apps.clientIDs,
                     sharingGroup: apps.group, scopes: access.allScopes, authorities: try access.namedAuthorities(),
-                    account: account, lifetime: socket.lifetime, label: socket.label)))
+                    account: account, lifetime: socket.lifetime, label: socket.label)), access.appNames)
     }
 
     /// The name or the identifier of the account that is served, as the agent takes it; nil for every account.
@@ -186,6 +186,12 @@ struct PublishedAccessOptions: ParsableArguments {
         return (clientIDs + named.map(\.clientID), group)
     }
 
+    /// The names of the configuration's apps; of several with one client ID, that of the first app of the command line.
+    var appNames: [ClientID: String] {
+        guard let settings = try? Settings.read() else { return [:] }
+        return settings.appNames(first: apps.first.flatMap { settings.configuration.app(named: $0) })
+    }
+
     func namedAuthorities() throws(TokenError) -> [Authority] {
         var named: [Authority] = []
         for authority in authorities { named.append(try Authority(authority, kind: kind?.kind)) }
@@ -215,7 +221,9 @@ struct SocketsCommand: Command {
     }
 
     func execute(_ agent: AgentClient) async throws(TokenError) -> Printout {
-        Printout(sockets: try await agent.listSockets().map(SocketPrintout.init))
+        // A configuration that cannot be read is reported by other commands.
+        let names = (try? Settings.read())?.appNames() ?? [:]
+        return Printout(sockets: try await agent.listSockets().map { SocketPrintout($0, names) })
     }
 
     func describe(_ list: Printout) -> String? {
@@ -261,6 +269,8 @@ struct SocketPrintout: Encodable {
     var label: String
     var userIds: [UInt32]
     var clientIds: [String]
+    /// The names of the apps, or their client IDs.
+    var apps: [String]
     var group: String
     /// Empty for every scope.
     var scopes: [String]
@@ -271,11 +281,13 @@ struct SocketPrintout: Encodable {
     var expiresOn: Int64
     var connections: Int64
 
-    init(_ socket: PublishedSocket) {
+    /// - Parameter names: the names of the configuration's apps.
+    init(_ socket: PublishedSocket, _ names: [ClientID: String]) {
         path = socket.path
         label = socket.label
         userIds = socket.userIDs
         clientIds = socket.clientIDs.map(\.text)
+        apps = socket.clientIDs.map { names[$0] ?? $0.text }
         group = socket.sharingGroup.name
         scopes = socket.scopes.scopes
         authorities = socket.authorities.map(\.url)
@@ -288,7 +300,7 @@ struct SocketPrintout: Encodable {
         let name = label == path ? path : "\(label): \(path)"
         return """
             \(name)
-                users \(userIds.map { "\($0)" }.joined(separator: ", ")); apps \(clientIds.joined(separator: ", ")); \
+                users \(userIds.map { "\($0)" }.joined(separator: ", ")); apps \(apps.joined(separator: ", ")); \
             account \(account ?? "any"); scopes \(scopes.isEmpty ? "any" : scopes.joined(separator: " "))
                 until \(Phrases.moment(expiresOn, now: Terminal.now)); \(Phrases.count(connections, "connection"))
             """

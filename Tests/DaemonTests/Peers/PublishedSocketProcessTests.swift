@@ -88,6 +88,9 @@ internal import TokenWire
             let second = f.folder.file("shared/2.sock")
             let byName = try await f.json(["publish", "--socket", second, "--app", "graph"])
             #expect(byName["clientIds"] as? [String] == ["app-7"], "\(byName)")
+            #expect(byName["apps"] as? [String] == ["graph"], "\(byName)")
+            let listed = try await f.ssoctl(["sockets"]).output
+            #expect(listed.contains("; apps graph; ") && listed.contains("; apps app-1; "), "\(listed)")
             let unknown = try await f.publish(f.folder.file("shared/3.sock"), ["--app", "grph"], clientIDs: [])
             #expect(unknown.status == 64 && unknown.errors.contains("did you mean “graph”?"), "\(unknown)")
             #expect(try await f.run("ssoctl", ["unpublish", "build"]).status == 0)
