@@ -18,16 +18,42 @@ package final class AgentServer: Sendable {
     /// The resources of a running server; ``stop(finishesReplies:)`` releases them.
     private struct Parts: Sendable {
         let lock: LockHolder
-        let store: Store
-        let group: MultiThreadedEventLoopGroup
-        let endpoint: TokenEndpointClient
-        let owner: CacheOwner
-        let registry: NIOLoopBoundBox<SessionRegistry>
-        let inspector: PeerInspector
-        let audit: AuditTrail?
-        let wakeup: NIOLoopBound<LoopWakeup>
+        let base: Base
+        let sessions: Sessions
         let listener: any Channel
         let metricsServer: MetricsServer?
+    }
+
+    /// What a server has before its event loop is used.
+    private struct Base: Sendable {
+        let metrics = AgentMetrics()
+        let store: Store
+        let group: MultiThreadedEventLoopGroup
+        let loop: any EventLoop
+        let endpoint: TokenEndpointClient
+        let audit: AuditTrail?
+        let owner: CacheOwner
+        let inspector: PeerInspector
+
+        init(_ options: AgentOptions) throws(TokenError) {
+            store = try AgentServer.openStore(options, metrics)
+            group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+            loop = group.any()
+            endpoint = TokenEndpointClient(
+                network: options.network, allowsLoopbackHTTP: options.allowsLoopbackHTTP, timing: options.httpTiming,
+                now: options.now)
+            audit = AgentServer.makeAuditTrail(options, loop)
+            owner = CacheOwner(
+                loop: loop, options: options, store: store, endpoint: endpoint, metrics: metrics, audit: audit)
+            inspector = PeerInspector(
+                executables: options.policy.executables, helper: options.helper, timers: options.timers)
+        }
+    }
+
+    /// What the event loop has for connections.
+    private struct Sessions: Sendable {
+        let registry: NIOLoopBoundBox<SessionRegistry>
+        let wakeup: NIOLoopBound<LoopWakeup>
     }
 
     private init(_ options: AgentOptions, _ parts: Parts) {
@@ -92,69 +118,83 @@ package final class AgentServer: Sendable {
     private static func start(_ options: AgentOptions, _ passphrase: Secret?) async throws(TokenError) -> AgentServer {
         _ = try SocketFolder(ofSocket: options.socketPath)
         let lock = LockHolder(try await lock(options))
-        let metrics = AgentMetrics()
-        let store = try openStore(options, metrics)
-        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let loop = group.any()
-        let endpoint = TokenEndpointClient(
-            network: options.network, allowsLoopbackHTTP: options.allowsLoopbackHTTP, timing: options.httpTiming,
-            now: options.now)
-        let audit = makeAuditTrail(options, loop)
-        let owner = CacheOwner(
-            loop: loop, options: options, store: store, endpoint: endpoint, metrics: metrics, audit: audit)
-        let inspector = PeerInspector(
-            executables: options.policy.executables, helper: options.helper, timers: options.timers)
+        let base = try Base(options)
         var metricsServer: MetricsServer?
         do {
-            let wakeup = try await LoopWakeup.open(on: loop)
-            let registry = try await loop.submit {
-                NIOLoopBoundBox(SessionRegistry(options, loop, wakeup.value, metrics), eventLoop: loop)
-            }.get()
-            if options.letsAppsKeepTokens {
-                try await loop.submit { owner.assumeIsolated { $0.sharePage() } }.get()
-            }
+            let sessions = try await prepareLoop(options, base)
             // Started before the agent's own socket is made, to which apps connect as soon as it exists.
-            metricsServer = try await startMetrics(options, owner, inspector, metrics, audit)
-            let descriptor = try listeningSocket(options)
-            let acceptor = ConnectionAcceptor(
-                owner: owner, registry: registry, metrics: metrics, inspector: inspector, audit: audit, options: options
-            )
-            // Begins to load the store before a connection is accepted: whatever its first request is, it waits for that load.
-            try await loop.submit {
-                owner.assumeIsolated { owner in
-                    owner.sockets.start(publicationServer(options, acceptor, registry, audit))
-                    owner.start(passphrase: passphrase)
-                }
-            }.get()
-            let listener = try await acceptor.bootstrap().withBoundSocket(descriptor).get()
-            ListeningSocket.widenQueue(of: descriptor)
-            if metricsServer != nil { LoopDelay.measure(loop, options.timers, into: metrics.loopDelay) }
-            let parts = Parts(
-                lock: lock, store: store, group: group, endpoint: endpoint, owner: owner, registry: registry,
-                inspector: inspector, audit: audit, wakeup: wakeup, listener: listener, metricsServer: metricsServer)
-            audit?.record(.agentStarted)
-            if let notifier = options.notifier {
-                notifier.send(.ready(socketPath: options.socketPath))
-                keepAlive(notifier, on: loop, options.timers)
-            }
-            return AgentServer(options, parts)
+            metricsServer = try await startMetrics(options, base)
+            let listener = try await listen(options, base, sessions, passphrase)
+            if metricsServer != nil { LoopDelay.measure(base.loop, options.timers, into: base.metrics.loopDelay) }
+            announceStart(options, base)
+            return AgentServer(
+                options,
+                Parts(lock: lock, base: base, sessions: sessions, listener: listener, metricsServer: metricsServer))
         } catch {
-            await metricsServer?.stopAccepting()
-            inspector.stop()
-            await endpoint.close()
-            try? await loop.flatSubmit { owner.assumeIsolated { $0.shutDown() } }.get()
-            await store.close()
-            await metricsServer?.shutDown()
-            try? await group.shutdownGracefully()
+            await discard(base, metricsServer)
             throw error as? TokenError
                 ?? TokenError(.agentUnavailable, "cannot listen on \(options.socketPath): \(error)")
         }
     }
 
+    /// Makes what the event loop has for connections, and the page that apps are told of changes through.
+    private static func prepareLoop(_ options: AgentOptions, _ base: Base) async throws -> Sessions {
+        let (loop, owner, metrics) = (base.loop, base.owner, base.metrics)
+        let wakeup = try await LoopWakeup.open(on: loop)
+        let registry = try await loop.submit {
+            NIOLoopBoundBox(SessionRegistry(options, loop, wakeup.value, metrics), eventLoop: loop)
+        }.get()
+        if options.letsAppsKeepTokens {
+            try await loop.submit { owner.assumeIsolated { $0.sharePage() } }.get()
+        }
+        return Sessions(registry: registry, wakeup: wakeup)
+    }
+
+    /// Opens the agent's socket, begins to load the store, and accepts connections.
+    private static func listen(
+        _ options: AgentOptions, _ base: Base, _ sessions: Sessions, _ passphrase: Secret?
+    ) async throws -> any Channel {
+        let descriptor = try listeningSocket(options)
+        let (owner, audit, registry) = (base.owner, base.audit, sessions.registry)
+        let acceptor = ConnectionAcceptor(
+            owner: owner, registry: registry, metrics: base.metrics, inspector: base.inspector, audit: audit,
+            options: options)
+        // Begins to load the store before a connection is accepted: whatever its first request is, it waits for that load.
+        try await base.loop.submit {
+            owner.assumeIsolated { owner in
+                owner.sockets.start(publicationServer(options, acceptor, registry, audit))
+                owner.start(passphrase: passphrase)
+            }
+        }.get()
+        let listener = try await acceptor.bootstrap().withBoundSocket(descriptor).get()
+        ListeningSocket.widenQueue(of: descriptor)
+        return listener
+    }
+
+    /// Tells the audit log and the service manager that connections are accepted.
+    private static func announceStart(_ options: AgentOptions, _ base: Base) {
+        base.audit?.record(.agentStarted)
+        guard let notifier = options.notifier else { return }
+        notifier.send(.ready(socketPath: options.socketPath))
+        keepAlive(notifier, on: base.loop, options.timers)
+    }
+
+    /// Releases what a start that has failed has made.
+    private static func discard(_ base: Base, _ metricsServer: MetricsServer?) async {
+        let owner = base.owner
+        await metricsServer?.stopAccepting()
+        base.inspector.stop()
+        await base.endpoint.close()
+        try? await base.loop.flatSubmit { owner.assumeIsolated { $0.shutDown() } }.get()
+        await base.store.close()
+        await metricsServer?.shutDown()
+        try? await base.group.shutdownGracefully()
+    }
+
     /// Begins to read the configuration again, and returns at once: its files may be on a file system that does not answer. The log says
     /// what has changed, or why nothing has.
     package func beginReload() {
-        let (loop, owner) = (parts.registry.eventLoop, parts.owner)
+        let (loop, owner) = (parts.base.loop, parts.base.owner)
         loop.execute { owner.assumeIsolated { $0.beginReload() } }
     }
 
@@ -170,8 +210,9 @@ package final class AgentServer: Sendable {
         if options.handedSocket == nil { unlink(options.socketPath) }
         try? await parts.listener.close()
         await parts.metricsServer?.stopAccepting()
-        parts.inspector.stop()
-        let (loop, registry, owner) = (parts.registry.eventLoop, parts.registry, parts.owner)
+        let base = parts.base
+        base.inspector.stop()
+        let (loop, registry, owner) = (base.loop, parts.sessions.registry, base.owner)
         await runWithTimeout {
             owner.assumeIsolated { owner in
                 owner.retirePage()
@@ -183,15 +224,15 @@ package final class AgentServer: Sendable {
                 registry.value.end(on: loop).and(owner.assumeIsolated { $0.untilResponsesAreSaved() }).map { _ in }
             }
         }
-        await parts.endpoint.close()
+        await base.endpoint.close()
         await runWithTimeout { owner.assumeIsolated { $0.shutDown() } }
-        await parts.store.close()
-        let wakeup = parts.wakeup
+        await base.store.close()
+        let wakeup = parts.sessions.wakeup
         try? await loop.submit { wakeup.value.end() }.get()
-        await parts.audit?.stopped()
+        await base.audit?.stopped()
         // Its work on the agent's event loop was submitted before `wakeup` was ended there, and so is done.
         await parts.metricsServer?.shutDown()
-        try? await parts.group.shutdownGracefully()
+        try? await base.group.shutdownGracefully()
         parts.lock.release()
     }
 
@@ -205,7 +246,7 @@ package final class AgentServer: Sendable {
 
     /// Runs work on the event loop, and waits for it for ten seconds at most.
     private func runWithTimeout(_ work: @escaping @Sendable () -> EventLoopFuture<Void>) async {
-        let loop = parts.registry.eventLoop
+        let loop = parts.base.loop
         let done = loop.makePromise(of: Void.self)
         let timer = options.timers.schedule(loop, .seconds(10)) { done.succeed() }
         loop.flatSubmit(work).cascade(to: done)
@@ -231,19 +272,17 @@ package final class AgentServer: Sendable {
     }
 
     /// Starts the server of the metrics socket; nil if there is none.
-    private static func startMetrics(
-        _ options: AgentOptions, _ owner: CacheOwner, _ inspector: PeerInspector, _ metrics: AgentMetrics,
-        _ audit: AuditTrail?
-    ) async throws(TokenError) -> MetricsServer? {
+    private static func startMetrics(_ options: AgentOptions, _ base: Base) async throws(TokenError) -> MetricsServer? {
         guard let path = options.metricsSocketPath else { return nil }
         guard try !SocketFolder(ofSocket: path, .metrics).hasSocket(of: SocketFolder(ofSocket: options.socketPath))
         else {
             throw TokenError(.agentUnavailable, "\(path) is the agent's socket; the metrics socket needs another path")
         }
         let admission = PeerAdmission(
-            inspector: inspector, metrics: metrics, audit: audit,
+            inspector: base.inspector, metrics: base.metrics, audit: base.audit,
             denials: DenialLog(logger: options.logger, now: options.now), place: "at the metrics socket",
             admits: { options.policy.admits(userID: $0) })
+        let owner = base.owner
         return try await MetricsServer.start(at: path, admission) { peer, loop in
             owner.loop.submit { owner.assumeIsolated { $0.metrics(for: peer) } }.hop(to: loop)
         }
