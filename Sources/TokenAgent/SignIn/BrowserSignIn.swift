@@ -71,7 +71,7 @@ extension SignInSessions {
     /// authorization request had. A response without a code and without an error is an invalid response for MSAL, and a failed
     /// authorization for ADAL.
     private func response(
-        at url: String, to begun: BeginInteractive, state: String, issuer: Endpoints.Issuer?
+        at url: String, to begun: BeginInteractive, state: String, issuer: Endpoints.ExpectedIssuer?
     ) throws(TokenError) -> AuthorizationResponse {
         do throws(TokenError) {
             return try AuthorizationResponse(url: url, expectedState: state, issuer: issuer)

@@ -205,7 +205,7 @@ struct SignInSession {
     /// The method of signing in, with the state that redeeming its result needs.
     enum Method: Sendable {
         case browser(
-            BeginInteractive, LoopbackRedirect, PKCE, state: String, nonce: String, issuer: Endpoints.Issuer?)
+            BeginInteractive, LoopbackRedirect, PKCE, state: String, nonce: String, issuer: Endpoints.ExpectedIssuer?)
         case deviceCode(BeginDeviceCode, DeviceCodeGrant)
 
         var isBrowser: Bool { if case .browser = self { true } else { false } }

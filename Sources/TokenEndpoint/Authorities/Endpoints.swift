@@ -16,10 +16,10 @@ package struct Endpoints: Sendable, Equatable {
     package var requiresPushedAuthorization = false
     /// The issuer of an OpenID provider, or of a B2C policy or an AD FS whose discovery document names it; nil for Entra and
     /// External ID, whose issuers depend on the user.
-    package var issuer: Issuer?
+    package var issuer: ExpectedIssuer?
 
-    /// An issuer, as the discovery document describes it.
-    package struct Issuer: Sendable, Equatable {
+    /// The issuer with which responses are compared, as the discovery document describes it.
+    package struct ExpectedIssuer: Sendable, Equatable {
         /// The URL that identifies the issuer, in its spelling: it is compared as a string.
         package var identifier: String
         /// Whether every authorization response names the issuer (RFC 9207 section 3).
@@ -36,7 +36,7 @@ package struct Endpoints: Sendable, Equatable {
 
     package init(
         token: String, authorization: String, deviceCode: String? = nil, endSession: String? = nil,
-        issuer: Issuer? = nil
+        issuer: ExpectedIssuer? = nil
     ) {
         self.token = token
         self.authorization = authorization
@@ -146,20 +146,20 @@ package struct Endpoints: Sendable, Equatable {
     /// `access_token_issuer`.
     private static func issuer(
         _ document: JSONTree, of authority: Authority, _ response: HTTPResponse
-    ) throws(TokenError) -> Issuer? {
+    ) throws(TokenError) -> ExpectedIssuer? {
         if authority.kind == .adfs || authority.kind == .b2c {
             guard let issuer = document.text("issuer") else { return nil }
             // Documents are kept, so that what is kept of them is limited.
             guard issuer.utf8.count <= ValueLimits.text else {
                 throw response.invalid("names an issuer that is too long")
             }
-            return Issuer(issuer, isNamedInResponses: false)
+            return ExpectedIssuer(issuer, isNamedInResponses: false)
         }
         guard authority.kind == .openID else { return nil }
         guard let issuer = document.text("issuer"), authority.isIssuer(issuer) else {
             throw response.invalid("belongs to another issuer")
         }
-        return Issuer(
+        return ExpectedIssuer(
             issuer, isNamedInResponses: document["authorization_response_iss_parameter_supported"]?.boolean ?? false)
     }
 }

@@ -100,7 +100,7 @@ package struct AuthorizationResponse: Sendable {
     ///   declined; `interactionRequired` (-51115) if a sign-in was not possible without user interaction;
     ///   `authorizationFailed` (-51440) for other errors; `serverInvalidResponse` (-51401) if there is neither an error nor
     ///   a code, or if the response is another issuer's.
-    package init(url: String, expectedState: String, issuer: Endpoints.Issuer?) throws(TokenError) {
+    package init(url: String, expectedState: String, issuer: Endpoints.ExpectedIssuer?) throws(TokenError) {
         guard let parameters = Self.parameters(of: url) else {
             throw TokenError(.serverInvalidResponse, "the response of the authorization endpoint cannot be decoded")
         }

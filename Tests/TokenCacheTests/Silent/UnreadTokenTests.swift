@@ -219,7 +219,7 @@ internal import TokenStore
         #expect(Self.stored(Self.unread(builder.cache)).allSatisfy { $0.key.kind != .refreshToken })
     }
 
-    private static func description(_ choice: AccountChoice) -> String {
+    private static func description(_ choice: RequestedAccount) -> String {
         switch choice {
         case .one(let account, _): account.key
         case .several: "several"

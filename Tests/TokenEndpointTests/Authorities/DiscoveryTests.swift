@@ -164,7 +164,7 @@ internal import TokenModel
             }
         ) { fixture in
             let endpoints = try await fixture.endpoint.endpoints(of: fixture.authority, version: .v2)
-            let issuer = Endpoints.Issuer(fixture.authority.url + slash, isNamedInResponses: isNamed == "true")
+            let issuer = Endpoints.ExpectedIssuer(fixture.authority.url + slash, isNamedInResponses: isNamed == "true")
             #expect(endpoints.issuer == issuer)
         }
     }

@@ -113,7 +113,7 @@ internal import TokenModel
             ("HTTPS://id.example/a?b=c", false, false), ("", false, false),
         ] as [(named: String?, isRequired: Bool, isTaken: Bool)], ["code=c", "error=access_denied"])
     func requiresTheIssuerOfTheRequest(row: (named: String?, isRequired: Bool, isTaken: Bool), result: String) async {
-        let issuer = Endpoints.Issuer("https://id.example/a?b=c", isNamedInResponses: row.isRequired)
+        let issuer = Endpoints.ExpectedIssuer("https://id.example/a?b=c", isNamedInResponses: row.isRequired)
         var parameters = FormParameters()
         parameters.add("iss", row.named)
         let url = "http://localhost/?state=s&\(result)&\(parameters.encoded)"
@@ -123,7 +123,7 @@ internal import TokenModel
     }
 
     @Test func readsNoIssuerThatIsNamedTwice() async {
-        let issuer = Endpoints.Issuer("https://a", isNamedInResponses: true)
+        let issuer = Endpoints.ExpectedIssuer("https://a", isNamedInResponses: true)
         let url = "http://localhost/?state=s&code=c&iss=https%3A%2F%2Fa&iss=https%3A%2F%2Fb"
         let error = await failure { try AuthorizationResponse(url: url, expectedState: "s", issuer: issuer) }
         #expect(error?.code == .serverInvalidResponse)

@@ -1,7 +1,7 @@
 internal import TokenModel
 
 /// The account that a silent request refers to.
-enum AccountChoice {
+enum RequestedAccount {
     /// - dependsOnTime: whether an equal request may refer to another account later, although the cache is the same.
     case one(AccountKey, dependsOnTime: Bool)
     case several
@@ -10,7 +10,7 @@ enum AccountChoice {
 
 extension CredentialCache {
     /// Finds the account that a silent request refers to: by identifier, else by username, else the only account that is usable.
-    func account(for request: AcquireTokenSilent, in partition: Partition, now: Int64) -> AccountChoice {
+    func account(for request: AcquireTokenSilent, in partition: Partition, now: Int64) -> RequestedAccount {
         if let identifier = request.account.homeAccountID {
             let account = accountKey(.home(identifier), at: request.parameters.authority, in: partition)
             return .one(account, dependsOnTime: false)
@@ -27,7 +27,7 @@ extension CredentialCache {
     /// a user for every username.
     private func account(
         named name: String, _ request: AcquireTokenSilent, in searched: inout SearchedAccounts, now: Int64
-    ) -> AccountChoice {
+    ) -> RequestedAccount {
         let partition = searched.partition
         guard partition.accountCount(named: name) <= Self.searchedAccounts else { return .several }
         let authority = request.parameters.authority
@@ -88,7 +88,7 @@ extension CredentialCache {
     /// count as several.
     private func soleAccount(
         for request: AcquireTokenSilent, in searched: inout SearchedAccounts, now: Int64
-    ) -> AccountChoice {
+    ) -> RequestedAccount {
         let (parameters, partition) = (request.parameters, searched.partition)
         guard partition.holders.hasAccounts(of: parameters.clientID, atMost: Self.searchedAccounts) else {
             return .several
