@@ -6,21 +6,24 @@ internal import TokenModel
 extension ForeignCache.Entry {
     var isAccount: Bool { if case .account = record { true } else { false } }
 
-    /// The pass in which the entry is merged: first accounts with an identifier, then repetitions of a token under the requested realm, then
-    /// accounts known by their username only, which may be the same as those of the first pass. An old name comes after all others.
-    var pass: Int {
-        let kind = if requestedRealm != nil { 1 } else { record.header.account?.homeAccountID == nil ? 2 : 0 }
-        return hasOldName ? kind + 3 : kind
+    /// First accounts with an identifier, then repetitions of a token under the requested realm, then accounts known by their username
+    /// only, which may be the same as the first ones.
+    private var rank: Int {
+        if requestedRealm != nil { 1 } else { record.header.account?.homeAccountID == nil ? 2 : 0 }
     }
+
+    /// The pass in which a credential is merged. An old name comes after all others.
+    var pass: Int { hasOldName ? rank + 3 : rank }
 
     static let passes = 6
 
-    /// The order in which entries of accounts are merged: independent of the file's order for entries of one account.
+    /// The order in which entries of accounts are merged: independent of the file's order, and of their names, for entries of one account.
+    /// An old name comes after another one of the same entry only, since an export gives each entry its new name.
     ///
     /// - Parameter index: the entry's position in the file.
-    func accountOrder(_ index: Int) -> (Int, String, String, Int) {
-        guard case .account(let account) = record else { return (pass, "", "", index) }
-        return (pass, requestedRealm ?? account.realm, account.environment, index)
+    func accountOrder(_ index: Int) -> (Int, String, String, Int, Int) {
+        guard case .account(let account) = record else { return (rank, "", "", 0, index) }
+        return (rank, requestedRealm ?? account.realm, account.environment, hasOldName ? 1 : 0, index)
     }
 }
 
