@@ -85,6 +85,8 @@ open class MSALClaimsRequest: NSObject, MSALJsonSerializable, MSALJsonDeserializ
 }
 
 /// A request for one claim. Of two requests with the same name in one `MSALClaimsRequest`, the later one replaces the earlier one.
+///
+/// Two requests are equal only if they are the same object.
 open class MSALIndividualClaimRequest: NSObject {
     /// The claim's name.
     open var name: String
