@@ -83,6 +83,17 @@ internal import Testing
         }
     }
 
+    /// A header field cannot hold control characters.
+    @Test(arguments: ["\u{0}", "\u{1}", "\r\n", "\u{7F}"])
+    func answersARequestWithControlCharacters(control: String) async throws {
+        try await withEmulator { emulator in
+            let fields = ["redirect_uri": "http://localhost/a\(control)b", "client-request-id": "c\(control)d"]
+            let reply = try await App(emulator: emulator).authorize(fields)
+            #expect(reply.headers["location"]?.hasPrefix("http://localhost/ab?code=") == true)
+            #expect(reply.headers["client-request-id"] == "cd")
+        }
+    }
+
     @Test func answersInTheFragment() async throws {
         try await withEmulator { emulator in
             let reply = try await App(emulator: emulator).authorize(["response_mode": "fragment"])

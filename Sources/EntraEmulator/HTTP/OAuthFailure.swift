@@ -56,8 +56,8 @@ struct RequestTrace: Sendable {
 
     /// The header fields that carry the identifiers, in successful responses too.
     var headers: [(String, String)] {
-        // The correlation ID is text from the request; a line break would end the header field.
-        [("x-ms-request-id", traceID), ("client-request-id", correlationID.filter { !$0.isNewline })]
+        // The correlation ID is text from the request.
+        [("x-ms-request-id", traceID), ("client-request-id", correlationID.withoutControlCharacters)]
     }
 
     init(traceID: String, correlationID: String?, now: Date) {

@@ -33,8 +33,15 @@ struct Response: Sendable {
     /// A redirect with status 302.
     static func redirect(to location: String, headers: HTTPHeaders = [:]) -> Response {
         var headers = headers
-        // A line break would end the header field.
-        headers.replaceOrAdd(name: "Location", value: location.filter { !$0.isNewline })
+        headers.replaceOrAdd(name: "Location", value: location.withoutControlCharacters)
         return Response(status: .found, headers: headers)
+    }
+}
+
+extension String {
+    /// The text as a header field can hold it (RFC 9110 section 5.5). A line break would end the field, and SwiftNIO sends no
+    /// response with another control character.
+    var withoutControlCharacters: String {
+        String(String.UnicodeScalarView(unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F }))
     }
 }
