@@ -64,6 +64,28 @@ internal import Testing
         }
     }
 
+    /// A client takes content after such a status for the beginning of the next response.
+    @Test(arguments: [204, 304])
+    func sendsNoContentWithAStatusThatHasNone(status: Int) async throws {
+        try await withEmulator { emulator in
+            var fault = Fault.status(status)
+            fault.endpoint = .keys
+            emulator.control.inject(fault)
+            let script = """
+                from socket import create_connection
+                from sys import argv
+                peer = create_connection(argv[1].split(":"))
+                request = b"GET /common/discovery/keys HTTP/1.1\\r\\nHost: x\\r\\n"
+                peer.sendall(request + b"\\r\\n" + request + b"Connection: close\\r\\n\\r\\n")
+                replies = peer.makefile("rb").read()
+                print(replies[9:12].decode(), replies.split(b"\\r\\n\\r\\n")[1][:12].decode())
+                """
+            let host = emulator.url.replacing("http://", with: "")
+            let ended = try await TestProcess("/usr/bin/env", ["python3", "-c", script, host]).finish()
+            #expect(ended.output == "\(status) HTTP/1.1 200\n", "\(ended.errors)")
+        }
+    }
+
     @Test func dropsTheConnection() async throws {
         try await withEmulator { emulator in
             emulator.control.inject(Fault { $0.drop = true })

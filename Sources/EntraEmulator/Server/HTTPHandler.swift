@@ -65,9 +65,11 @@ final class HTTPHandler: ChannelInboundHandler {
     private func write(
         _ response: Response, to request: HTTPRequestHead, keepAlive: Bool, _ context: ChannelHandlerContext
     ) {
-        let body = ByteBuffer(string: response.body)
+        // After a status such as 204, a client reads content as the beginning of the next response.
+        let hasBody = response.status.mayHaveResponseBody
+        let body = ByteBuffer(string: hasBody ? response.body : "")
         var headers = response.headers
-        if response.status.mayHaveResponseBody {
+        if hasBody {
             headers.replaceOrAdd(name: "Content-Length", value: "\(body.readableBytes)")
         }
         headers.replaceOrAdd(name: "Date", value: Self.date())
