@@ -71,6 +71,9 @@ package struct EmulatorSettings: Codable, Sendable, Equatable {
 
     package init() {}
 
+    /// Whether the settings in JSON have a member of this name.
+    static func hasMember(_ name: String) -> Bool { CodingKeys(stringValue: name) != nil }
+
     private enum CodingKeys: String, CodingKey {
         case accessTokenLifetime = "access_token_lifetime"
         case extendedLifetime = "ext_expires_in"

@@ -20,11 +20,26 @@ internal import Testing
 
     @Test(arguments: [
         ("faults", "{"), ("faults", #"{"endpoint":"nowhere"}"#), ("users", "{}"), ("settings", #"{"rotation":"odd"}"#),
+        ("faults", #"{"grnat":"refresh_token","drop":true}"#), ("faults", #"[{"drop":true},{"Drop":true}]"#),
+        ("settings", #"{"rotaton":"lenient"}"#), ("faults", #"{"status":-1}"#), ("faults", #"{"status":100}"#),
+        ("faults", #"{"status":1000}"#), ("faults", #"{"delay_ms":-1}"#), ("faults", #"{"count":-1}"#),
     ])
     func refusesAnInvalidBody(path: String, body: String) async throws {
         try await withEmulator { emulator in
             let reply = try await HTTP.post("\(emulator.url)/control/\(path)", body)
             #expect(reply.status == 400)
+            #expect(try await App(emulator: emulator).authorize().status == 302)
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func takesTheLargestLifetime(isV1: Bool) async throws {
+        try await withEmulator { emulator in
+            let body = #"{"access_token_lifetime":\#(Int.max)}"#
+            #expect(try await HTTP.post("\(emulator.url)/control/settings", body).status == 200)
+            let reply = try await App(emulator: emulator, isV1: isV1).signIn()
+            #expect(reply["expires_in"] == (isV1 ? .string("\(Int.max)") : .number(.max)))
+            #expect(reply.claims("access_token")["exp"] == .number(.max))
         }
     }
 

@@ -45,22 +45,28 @@ struct ControlRoutes: Sendable {
     }
 
     private func addFaults(_ body: Data) throws {
-        let faults: [Fault]
-        if body.first == UInt8(ascii: "[") {
-            faults = try decode([Fault].self, body)
-        } else {
-            faults = [try decode(Fault.self, body)]
-        }
+        let isList = body.first == UInt8(ascii: "[")
+        let faults = isList ? try decode([Fault].self, body) : [try decode(Fault.self, body)]
+        let sent = isList ? try decode([[String: JSON]].self, body) : [try fields(body)]
+        try refuseUnknown(sent.flatMap(\.keys), Fault.hasMember)
         for fault in faults { emulator.inject(fault) }
     }
 
     /// Changes the settings that the body names; the others keep their values.
     private func changeSettings(_ body: Data) throws -> EmulatorSettings {
         let current = try JSONDecoder().decode([String: JSON].self, from: JSONEncoder().encode(emulator.settings))
-        let merged = current.merging(try decode([String: JSON].self, body)) { _, new in new }
+        let changes = try decode([String: JSON].self, body)
+        try refuseUnknown(changes.keys, EmulatorSettings.hasMember)
+        let merged = current.merging(changes) { _, new in new }
         let settings = try decode(EmulatorSettings.self, try JSONEncoder().encode(merged))
         emulator.settings = settings
         return settings
+    }
+
+    /// Refuses a body with an unknown member. Without a filter whose name is misspelt, a fault would match every request.
+    private func refuseUnknown(_ names: some Sequence<String>, _ isKnown: (String) -> Bool) throws {
+        guard let name = names.sorted().first(where: { !isKnown($0) }) else { return }
+        throw Refusal(status: .badRequest, message: "there is no member \(name)")
     }
 
     private func addUser(_ body: Data) throws -> JSON {

@@ -52,9 +52,9 @@ package struct Fault: Codable, Sendable, Equatable {
         grant = try fields.decodeIfPresent(GrantType.self, forKey: .grant)
         clientID = try fields.decodeIfPresent(String.self, forKey: .clientID)
         path = try fields.decodeIfPresent(String.self, forKey: .path)
-        count = try fields.decodeIfPresent(Int.self, forKey: .count) ?? 1
+        count = try fields.number(.count, in: 0...Int.max) ?? 1
         hold = try fields.decodeIfPresent(Bool.self, forKey: .hold) ?? false
-        delayMilliseconds = try fields.decodeIfPresent(Int.self, forKey: .delayMilliseconds)
+        delayMilliseconds = try fields.number(.delayMilliseconds, in: 0...Self.longestDelay)
         afterEffect = try fields.decodeIfPresent(Bool.self, forKey: .afterEffect) ?? false
         error = try fields.decodeIfPresent(String.self, forKey: .error)
         suberror = try fields.decodeIfPresent(String.self, forKey: .suberror)
@@ -62,11 +62,18 @@ package struct Fault: Codable, Sendable, Equatable {
         errorCodes = try fields.decodeIfPresent([Int].self, forKey: .errorCodes)
         claims = try fields.decodeIfPresent(String.self, forKey: .claims)
         members = try fields.decodeIfPresent([String: JSON].self, forKey: .members) ?? [:]
-        status = try fields.decodeIfPresent(Int.self, forKey: .status)
+        // SwiftNIO ends the process for numbers that are no status, and waits for another response after one below 200.
+        status = try fields.number(.status, in: 200...599)
         retryAfter = try fields.decodeIfPresent(Int.self, forKey: .retryAfter)
         drop = try fields.decodeIfPresent(Bool.self, forKey: .drop) ?? false
         garbage = try fields.decodeIfPresent(Bool.self, forKey: .garbage) ?? false
     }
+
+    /// A day, in milliseconds.
+    private static let longestDelay = 86_400_000
+
+    /// Whether a fault in JSON has a member of this name.
+    static func hasMember(_ name: String) -> Bool { CodingKeys(stringValue: name) != nil }
 
     private enum CodingKeys: String, CodingKey {
         case endpoint, grant, path, count, hold, error, suberror, claims, members, status, drop, garbage
@@ -83,6 +90,21 @@ package struct Fault: Codable, Sendable, Equatable {
             && (grant.map { $0 == request.grant } ?? true)
             && (clientID.map { $0.lowercased() == request.clientID?.lowercased() } ?? true)
             && (path.map(request.path.contains) ?? true)
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// The number of a member; nil if the member is missing.
+    ///
+    /// - Throws: `DecodingError` if it is not in the range.
+    fileprivate func number(_ key: Key, in range: ClosedRange<Int>) throws -> Int? {
+        guard let number = try decodeIfPresent(Int.self, forKey: key) else { return nil }
+        guard range.contains(number) else {
+            throw DecodingError.dataCorruptedError(
+                forKey: key, in: self,
+                debugDescription: "\(number) is not in \(range.lowerBound)...\(range.upperBound)")
+        }
+        return number
     }
 }
 

@@ -60,6 +60,9 @@ struct TokenDescriptor: Sendable {
     /// The access token's identifier (`uti`), by which two tokens of the same second differ.
     var tokenID: String
     var issuedAt: Date
+
+    /// The time of issue, in seconds since 1970.
+    var issuedAtSeconds: Int { Int(issuedAt.timeIntervalSince1970) }
 }
 
 /// The token endpoint's rules for scopes.

@@ -41,6 +41,12 @@ struct TokenMint: Sendable {
         return try key.sign(JSON.object(claims).withoutNulls)
     }
 
+    /// The time at which the tokens expire, in seconds since 1970; the largest number if the lifetime is longer.
+    func expiry(_ descriptor: TokenDescriptor) -> Int {
+        let (seconds, isTooLarge) = descriptor.issuedAtSeconds.addingReportingOverflow(settings.accessTokenLifetime)
+        return isTooLarge ? .max : seconds
+    }
+
     func idToken(_ descriptor: TokenDescriptor) throws -> String {
         var claims = commonClaims(descriptor)
         claims["aud"] = .string(descriptor.clientID)
@@ -49,15 +55,14 @@ struct TokenMint: Sendable {
     }
 
     private func commonClaims(_ descriptor: TokenDescriptor) -> [String: JSON] {
-        let issuedAt = Int(descriptor.issuedAt.timeIntervalSince1970)
         let claims: [String: JSON] = [
             "iss": .string(issuer(tenantID: descriptor.tenantID)),
             "sub": .string(
                 directory.subject(
                     of: descriptor.user.username, clientID: descriptor.clientID, tenantID: descriptor.tenantID)),
-            "iat": .number(issuedAt),
-            "nbf": .number(issuedAt),
-            "exp": .number(issuedAt + settings.accessTokenLifetime),
+            "iat": .number(descriptor.issuedAtSeconds),
+            "nbf": .number(descriptor.issuedAtSeconds),
+            "exp": .number(expiry(descriptor)),
         ]
         return claims.merging(userClaims(descriptor)) { _, last in last }
     }

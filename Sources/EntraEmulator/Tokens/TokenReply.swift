@@ -66,13 +66,12 @@ struct TokenReply {
 
     /// The fields of a v1 reply, whose numbers are strings.
     private var legacyFields: [String: JSON] {
-        let issuedAt = Int(descriptor.issuedAt.timeIntervalSince1970)
-        return [
+        [
             "expires_in": "\(mint.settings.accessTokenLifetime)",
             "ext_expires_in": "\(mint.settings.extendedLifetime)",
             "refresh_in": JSON(mint.settings.refreshIn.map(String.init)),
-            "expires_on": "\(issuedAt + mint.settings.accessTokenLifetime)",
-            "not_before": "\(issuedAt)",
+            "expires_on": "\(mint.expiry(descriptor))",
+            "not_before": "\(descriptor.issuedAtSeconds)",
             "resource": .string(descriptor.resource ?? Self.defaultResource),
             "scope": "user_impersonation",
         ]
