@@ -71,6 +71,15 @@ internal import Testing
         }
     }
 
+    @Test func refusesTheCodeOfAUserWhoHasBeenDisabled() async throws {
+        try await withEmulator { emulator in
+            let app = App(emulator: emulator)
+            let code = try await app.code(["login_hint": "alice@contoso.example"])
+            emulator.control.setDisabled(true, username: "alice@contoso.example")
+            #expect(try await app.redeem(code: code)["error_codes"] == [50057])
+        }
+    }
+
     @Test func refusesAnExpiredCode() async throws {
         let clock = TestClock()
         try await withEmulator(EmulatorOptions(now: { clock.date })) { emulator in

@@ -64,6 +64,19 @@ internal import Testing
         }
     }
 
+    @Test func refusesADisabledUser() async throws {
+        try await withEmulator { emulator in
+            let app = App(emulator: emulator)
+            let start = try await start(app)
+            emulator.control.setDisabled(true, username: "alice@contoso.example")
+            #expect(emulator.control.approveDeviceCode(username: "alice@contoso.example") == 1)
+            let reply = try await poll(app, start)
+            #expect(reply["error"] == "invalid_grant")
+            #expect(reply["error_codes"] == [50057])
+            #expect(emulator.control.counts.signIns == 0)
+        }
+    }
+
     @Test func isDeclined() async throws {
         try await withEmulator { emulator in
             let app = App(emulator: emulator)

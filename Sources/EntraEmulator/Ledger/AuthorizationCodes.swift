@@ -62,6 +62,7 @@ extension Ledger {
         }
         guard code.pkce.accepts(verifier: redemption.parameters["code_verifier"]) else { throw .wrongVerifier }
         guard redemption.now < code.expiresOn else { throw .expiredGrant }
+        guard !addUser(code.user.username).isDisabled else { throw .disabledUser }
         let scopes = try redemption.scopes(default: code.scopes)
         codes[secret]?.isRedeemed = true
         return describeTokens(

@@ -55,6 +55,7 @@ extension Ledger {
         case .redeemed: throw .codeAlreadyRedeemed
         case .approved(let username):
             let user = addUser(username ?? anyUsername(at: code.realm))
+            guard !user.isDisabled else { throw .disabledUser }
             let tenantID = try tenantID(of: user, at: code.realm)
             deviceCodes[secret]?.decision = .redeemed
             return describeTokens(
