@@ -50,7 +50,8 @@ internal import Testing
             #expect(try await HTTP.get(page).body.contains("<form"))
             #expect(try await HTTP.get("\(page)?code=NOSUCHONE").status == 400)
             let code = start.text("user_code") ?? ""
-            #expect(try await HTTP.get("\(page)?code=\(code)&user=bob@contoso.example").status == 200)
+            let typed = code.lowercased().prefix(4) + "+" + code.dropFirst(4) + "+"
+            #expect(try await HTTP.get("\(page)?code=\(typed)&user=bob@contoso.example").status == 200)
             #expect(try await poll(app, start).claims("id_token")["name"] == "Bob")
         }
     }
@@ -103,6 +104,9 @@ internal import Testing
             let app = App(emulator: emulator)
             let start = try await start(app)
             clock.advance(by: 900)
+            let page = try await HTTP.get("\(emulator.url)/devicelogin?code=\(start.text("user_code") ?? "")")
+            #expect(page.status == 400 && page.body.contains("has expired"), "\(page)")
+            #expect(emulator.control.approveDeviceCode() == 0)
             #expect(try await poll(app, start)["error"] == "expired_token")
         }
     }

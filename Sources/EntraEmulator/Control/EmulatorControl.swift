@@ -92,7 +92,7 @@ package struct EmulatorControl: Sendable {
     /// - Returns: the number of approved device codes.
     @discardableResult
     package func approveDeviceCode(_ userCode: String? = nil, username: String? = nil) -> Int {
-        state.update { $0.ledger.decide(.approved(username: username), userCode: userCode) }
+        decide(.approved(username: username), userCode)
     }
 
     /// Declines the device code with this user code or, with nil, every pending one.
@@ -100,7 +100,12 @@ package struct EmulatorControl: Sendable {
     /// - Returns: the number of declined device codes.
     @discardableResult
     package func declineDeviceCode(_ userCode: String? = nil) -> Int {
-        state.update { $0.ledger.decide(.declined, userCode: userCode) }
+        decide(.declined, userCode)
+    }
+
+    private func decide(_ decision: DeviceCode.Decision, _ userCode: String?) -> Int {
+        let now = state.now
+        return state.update { $0.ledger.decide(decision, userCode: userCode, now: now) }
     }
 
     /// Restores users, tokens, faults, settings and counts to the options of the start, and releases held requests.

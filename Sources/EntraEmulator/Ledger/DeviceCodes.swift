@@ -64,13 +64,15 @@ extension Ledger {
         }
     }
 
-    /// Approves or declines the device code with this user code or, with nil, every pending one.
+    /// Approves or declines the device code with this user code or, with nil, every pending one. The user code counts without its
+    /// blanks and in any case, as a person types it.
     ///
-    /// - Returns: the number of device codes that were pending.
-    mutating func decide(_ decision: DeviceCode.Decision, userCode: String?) -> Int {
+    /// - Returns: the number of device codes that were pending and had not expired.
+    mutating func decide(_ decision: DeviceCode.Decision, userCode: String?, now: Date) -> Int {
+        let typed = userCode.map { $0.filter { !$0.isWhitespace }.uppercased() }
         var count = 0
         for (secret, code) in deviceCodes
-        where code.decision == .pending && (userCode.map { $0.uppercased() == code.userCode } ?? true) {
+        where code.decision == .pending && now < code.expiresOn && (typed ?? code.userCode) == code.userCode {
             deviceCodes[secret]?.decision = decision
             count += 1
         }

@@ -40,7 +40,8 @@ struct DeviceLoginRoute: Sendable {
         let isDeclined = request.parameters["decline"] == "1"
         let decision: DeviceCode.Decision =
             isDeclined ? .declined : .approved(username: request.parameters["user"])
-        let count = state.update { $0.ledger.decide(decision, userCode: userCode) }
+        let now = state.now
+        let count = state.update { $0.ledger.decide(decision, userCode: userCode, now: now) }
         guard count > 0 else {
             let link = #"<a href="/devicelogin">Try another code</a>"#
             let content = "<p>That code is not known, or has expired. \(link)</p>"
