@@ -65,6 +65,7 @@ internal import Testing
 
     @Test(arguments: [
         (fields: ["response_type": "token"], error: "unsupported_response_type"),
+        (["response_type": "code id_token"], "unsupported_response_type"),
         (["client_id": ""], "invalid_request"),
     ])
     func sendsErrorsToTheRedirectURI(row: (fields: [String: String], error: String)) async throws {
