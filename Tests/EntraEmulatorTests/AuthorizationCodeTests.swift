@@ -61,6 +61,7 @@ internal import Testing
         (["grant_type": ""], 400, 900144),
         (["grant_type": "magic"], 400, 70003),
         (["scope": "https://one.example/a https://two.example/b"], 400, 28000),
+        (["scope": "openid https://one.example/a https://one.example/.default"], 400, 70011),
     ])
     func refusesWhatDoesNotFitTheCode(row: (form: [String: String], status: Int, code: Int)) async throws {
         try await withEmulator { emulator in

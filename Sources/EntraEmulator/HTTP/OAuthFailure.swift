@@ -72,6 +72,8 @@ struct RequestTrace: Sendable {
 extension OAuthFailure {
     static let notPosted = Self("invalid_request", 900561, "The endpoint only accepts POST requests.")
     static let severalResources = Self("invalid_request", 28000, "The scope contains more than one resource.")
+    static let defaultWithOthers = Self(
+        "invalid_scope", 70011, ".default scope can't be combined with resource-specific scopes.")
     static let unsupportedGrant = Self("unsupported_grant_type", 70003, "The app requested an unsupported grant type.")
     static let unsupportedResponseType = Self(
         "unsupported_response_type", 70005, "The emulator answers with response_type 'code' only.")

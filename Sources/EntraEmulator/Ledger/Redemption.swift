@@ -38,10 +38,12 @@ struct Redemption: Sendable {
 
     /// The requested scopes; those granted at the sign-in if the request names none.
     ///
-    /// - Throws: `severalResources` if the scopes belong to more than one resource.
+    /// - Throws: `severalResources` if the scopes belong to more than one resource, `defaultWithOthers` if one of several is
+    ///   `.default`.
     func scopes(default granted: [String]) throws(OAuthFailure) -> [String] {
         let asked = parameters.words("scope")
         guard ScopeRules.resources(of: asked).count < 2 else { throw .severalResources }
+        guard !ScopeRules.mixesDefault(asked) else { throw .defaultWithOthers }
         return asked.isEmpty ? granted : asked
     }
 }
@@ -79,6 +81,12 @@ enum ScopeRules {
             scopes.filter { !protocolScopes.contains($0.lowercased()) }.map { scope in
                 scope == clientID ? scope : scope.lastIndex(of: "/").map { String(scope[..<$0]) } ?? graph
             })
+    }
+
+    /// Whether scopes ask for all permissions of a resource (`.default`) and for single ones, which the services do not combine.
+    static func mixesDefault(_ scopes: [String]) -> Bool {
+        let ofResources = scopes.filter { !protocolScopes.contains($0.lowercased()) }
+        return ofResources.count > 1 && ofResources.contains { $0.lowercased().hasSuffix(".default") }
     }
 
     /// The granted scopes that the reply lists; `offline_access` is not listed.
