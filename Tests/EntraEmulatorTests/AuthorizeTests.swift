@@ -152,6 +152,20 @@ internal import Testing
         #expect(Page.source(of: "\(origin)/callback?x=1") == origin)
     }
 
+    @Test(arguments: [
+        (target: "http://localhost/x", state: "", location: "http://localhost/x"),
+        ("http://localhost/x", "a b", "http://localhost/x?state=a%20b"),
+        ("http://localhost/x?y=1", "s", "http://localhost/x?y=1&state=s"),
+    ])
+    func redirectsToTheAppAfterASignOut(row: (target: String, state: String, location: String)) async throws {
+        try await withEmulator { emulator in
+            let fields = Parameters(["post_logout_redirect_uri": row.target, "state": row.state])
+            let reply = try await HTTP.get("\(App(emulator: emulator).url("logout"))?\(fields.encoded)")
+            #expect(reply.status == 302)
+            #expect(reply.headers["location"] == row.location)
+        }
+    }
+
     @Test func refusesADisabledUser() async throws {
         try await withEmulator { emulator in
             emulator.control.setDisabled(true, username: "alice@contoso.example")

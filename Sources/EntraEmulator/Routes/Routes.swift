@@ -86,12 +86,14 @@ struct EndpointRoutes: Sendable {
     }
 }
 
-/// `GET …/logout`: redirects to `post_logout_redirect_uri`. The emulator keeps no browser session that could end.
+/// `GET …/logout`: redirects to `post_logout_redirect_uri`, with the `state` of the request (OpenID Connect RP-Initiated Logout
+/// section 3). The emulator keeps no browser session that could end.
 enum LogoutRoute {
     static func respond(to request: EmulatorRequest) -> Response {
         guard let target = request.parameters["post_logout_redirect_uri"] else {
             return Page(title: "You are signed out", content: "<p>You can close this window.</p>").response()
         }
-        return .redirect(to: target)
+        guard let state = request.parameters["state"] else { return .redirect(to: target) }
+        return .redirect(to: "\(target)\(target.contains("?") ? "&" : "?")\(Parameters(["state": state]).encoded)")
     }
 }
