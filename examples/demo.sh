@@ -30,7 +30,8 @@ wait_for() { # wait_for FILE TEXT: waits until the output file of a program that
     done
 }
 
-say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
+if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then bold=$(printf '\033[1m') plain=$(printf '\033[0m'); else bold="" plain=""; fi
+say() { printf '\n%s%s%s\n' "$bold" "$*" "$plain"; }
 show() { printf '  $ %s\n' "$*" | sed "s|${app:-/}|APP|; s|${url:-//}/common|AUTHORITY|"; }
 field() { sed -n "s/^$1: //p"; }
 run() { # run PROGRAM ARGS…: prints the command and its output, indented; returns the exit status of the program
@@ -52,6 +53,12 @@ wait_for "$folder/emulator.json" url
 url=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["url"])' "$folder/emulator.json")
 
 export SSO_AGENT_SOCK="$folder/run/agent.sock" SSO_AGENT_STATE_DIR="$folder/state"
+# No configuration of the user or the system, whose rules and sockets are not for this agent.
+export SSO_AGENT_CONFIG="$folder/config.toml" SSO_AGENT_SYSTEM_CONFIG="$folder/system"
+: >"$SSO_AGENT_CONFIG"
+unset SSO_AGENT_OWNER SSO_AGENT_APP SSO_AGENT_ACCOUNT
+# A proxy of the network cannot reach this machine's identity provider.
+export NO_PROXY=127.0.0.1,localhost no_proxy=127.0.0.1,localhost
 # The browser of this demo follows redirects, and the emulator signs the user of the login hint in without a page.
 export BROWSER="curl -sSL -o /dev/null %s"
 "$bin/sso-agent" --allow-loopback-http 2>"$folder/agent.log" &
