@@ -1,7 +1,9 @@
 # demo and test install what they need; the other targets need the same packages.
 .PHONY: demo docs man completions test test-stress test-packages soak sanitize api-parity bench bench-check fuzz protos format lint deps \
 	test-deps release install uninstall deb rpm packages sbom clean
+# The toolchain, for the scripts too.
 SWIFT ?= swift
+export SWIFT
 PREFIX ?= /usr/local
 BUILD = $(SWIFT) build --explicit-target-dependency-import-check error
 PRODUCTS = sso-agent ssoctl entra-emulator modern-notes legacy-mail migration
@@ -17,7 +19,7 @@ test: test-deps lint
 	$(BUILD) --build-tests
 	Tests/APIParity/api_parity.py "$$($(SWIFT) build --show-bin-path)"
 	Tests/Packaging/install_test.sh "$$($(SWIFT) build --show-bin-path)"
-	SWIFT="$(SWIFT)" Tests/suite.sh
+	Tests/suite.sh
 
 # The suite 20 times, under increasing load; prints the tally. ROUNDS=5 for fewer.
 ROUNDS ?= 20
@@ -35,7 +37,7 @@ soak: deps
 
 # The suite under the Address Sanitizer, and then under the Thread Sanitizer, each with a build of its own.
 sanitize: test-deps
-	for kind in address thread; do SWIFT="$(SWIFT)" Tests/Sanitizers/run.sh $$kind || exit 1; done
+	for kind in address thread; do Tests/Sanitizers/run.sh $$kind || exit 1; done
 
 # Checks that every public symbol of the originals exists.
 api-parity: deps
@@ -80,7 +82,7 @@ test-deps: deps
 
 RELEASED = sso-agent ssoctl entra-emulator
 release: deps
-	SWIFT="$(SWIFT)" packaging/build $(RELEASED)
+	packaging/build $(RELEASED)
 	bin=$$($(SWIFT) build -c release --show-bin-path) && .ci/check-hardening $(RELEASED:%="$$bin/%")
 
 # The folder of the executables to install and to package: those of "make release", which is run first, unless BIN names another one.
@@ -116,7 +118,7 @@ rpm: $(if $(BIN),,release)
 
 # Everything of a release: the packages, the bill of materials, the sources, and the sums of all these.
 packages: deb rpm
-	SWIFT="$(SWIFT)" .ci/sbom >"$(PACKAGES)/sso-agent-$$(packaging/version).spdx.json"
+	.ci/sbom >"$(PACKAGES)/sso-agent-$$(packaging/version).spdx.json"
 	git archive --prefix="sso-agent-$$(packaging/version)/" HEAD | gzip -9n >"$(PACKAGES)/sso-agent-$$(packaging/version).tar.gz"
 	cd $(PACKAGES) && rm -f SHA256SUMS && sha256sum * >../SHA256SUMS && mv ../SHA256SUMS .
 
@@ -126,7 +128,7 @@ test-packages: $(if $(BIN),,release)
 
 # The packages and libraries in the agent and ssoctl, as SPDX 2.3.
 sbom:
-	@SWIFT="$(SWIFT)" .ci/sbom
+	@.ci/sbom
 
 clean:
 	$(SWIFT) package clean

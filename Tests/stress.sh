@@ -32,7 +32,7 @@ still() {
 trap still EXIT
 trap 'exit 130' INT TERM
 
-suite() { "$@" swift test --skip-build; }
+suite() { "$@" ${SWIFT:-swift} test --skip-build; }
 
 one_round() { # one_round CONDITION
     case $1 in

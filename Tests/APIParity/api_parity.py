@@ -8,6 +8,7 @@ Reads the modules' symbol graphs and prints the rows that are missing or differe
 any. README.md beside this file says what is compared. Standard library only.
 """
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -16,6 +17,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).parent
 ROOT = HERE.parent.parent
+SWIFT = os.environ.get("SWIFT", "swift").split()
 MODULES = {"MSALCompat": "msal.tsv", "ADALCompat": "adal.tsv"}
 ATTRIBUTES = re.compile(
     r"@(preconcurrency|discardableResult|objc|MainActor|Sendable|escaping|_\w+)(\([^)]*\))?\s*|"
@@ -156,7 +158,7 @@ def rows(table):
 
 def symbol_graphs(module, build, folder):
     subprocess.run(
-        ["swift", "symbolgraph-extract", "-module-name", module, "-I", build / "Modules", "-output-dir", folder,
+        [*SWIFT, "symbolgraph-extract", "-module-name", module, "-I", build / "Modules", "-output-dir", folder,
          "-target", target(), "-minimum-access-level", "public", "-skip-synthesized-members"]
         + [f"-I{path}" for path in sorted((ROOT / "Sources").glob("C*/include"))],
         check=True)
@@ -205,7 +207,7 @@ def values_file(table):
 
 
 def target():
-    info = json.loads(subprocess.check_output(["swift", "-print-target-info"]))
+    info = json.loads(subprocess.check_output([*SWIFT, "-print-target-info"]))
     return info["target"]["triple"]
 
 

@@ -26,6 +26,7 @@ seconds=${2:-60}
 all="request reply frames json text response records store-image adal-archive adal-json msal-json toml audit peers"
 root=$(cd "$(dirname "$0")/../.." && pwd)
 out="$root/.build/fuzz"
+swiftc=${SWIFT:-swift}c
 
 case ${1:-all} in
     all) targets=$all ;;
@@ -40,7 +41,7 @@ mkdir -p "$out/modules"
 # Not every toolchain has libFuzzer: Apple's does not.
 echo '@_cdecl("LLVMFuzzerTestOneInput") public func one(_ p: UnsafePointer<UInt8>?, _ n: Int) -> Int32 { 0 }' \
     > "$out/probe.swift"
-if ! swiftc -sanitize=fuzzer -parse-as-library "$out/probe.swift" -o "$out/probe" 2> "$out/probe.log"; then
+if ! $swiftc -sanitize=fuzzer -parse-as-library "$out/probe.swift" -o "$out/probe" 2> "$out/probe.log"; then
     echo "$0: this Swift toolchain cannot build libFuzzer programs; use one from swift.org on Linux." >&2
     sed 's/^/    /' "$out/probe.log" >&2
     exit 69
@@ -78,7 +79,7 @@ compile() { # compile MODULE SOURCE…
     module=$1
     shift
     # shellcheck disable=SC2086 # flags are a list
-    swiftc $flags -wmo -enable-testing -module-name "$module" -emit-module \
+    $swiftc $flags -wmo -enable-testing -module-name "$module" -emit-module \
         -emit-module-path "$out/modules/$module.swiftmodule" -c "$@" -o "$out/$module.o"
     objects="$objects $module.o"
 }
@@ -112,7 +113,7 @@ export SWIFT_BACKTRACE=enable=no
 for target in $targets; do
     define=FUZZ_$(echo "$target" | tr 'a-z-' 'A-Z_')
     # shellcheck disable=SC2086
-    swiftc $flags -D "$define" -module-name Fuzz "$root/Tests/Fuzz/Harness.swift" \
+    $swiftc $flags -D "$define" -module-name Fuzz "$root/Tests/Fuzz/Harness.swift" \
         "$root/Tests/TokenWireTests/AnyMessages.swift" "$root/Tests/TokenWireTests/WireProperties.swift" \
         "$root/Tests/TokenWireTests/WireSamples.swift" "$root/Tests/TokenModelTests/JSONProperties.swift" \
         "$root/Tests/TokenModelTests/TextProperties.swift" \

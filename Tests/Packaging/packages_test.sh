@@ -64,7 +64,8 @@ else
 fi
 
 say "The SDK, as libsso-agent-dev installs it"
-if has swift && [ -z "${SKIP_SDK:-}" ]; then
+swift=${SWIFT:-swift}
+if has "${swift%% *}" && [ -z "${SKIP_SDK:-}" ]; then
     mkdir -p "$work/app/Sources"
     cp -r "$work/unpacked/usr/share/doc/libsso-agent-dev/examples/modern-notes" "$work/app/Sources/modern-notes"
     rm "$work/app/Sources/modern-notes/README.md"
@@ -78,7 +79,7 @@ END
     chmod -R a-w "$work/unpacked/usr/share/swift"
     # No other package is fetched.
     unshare_network() { if [ "$(id -u)" = 0 ]; then unshare --net "$@"; else "$@"; fi; }
-    check "an app builds with it, without the network" unshare_network swift build --package-path "$work/app" --disable-automatic-resolution
+    check "an app builds with it, without the network" unshare_network $swift build --package-path "$work/app" --disable-automatic-resolution
     check "the app runs" sh -c '"$0" --help 2>&1 | grep -q usage: ' "$work/app/.build/debug/modern-notes"
     chmod -R u+w "$work/unpacked/usr/share/swift"
 else
