@@ -91,6 +91,33 @@ internal import Testing
         }
     }
 
+    /// Protos/PROTOCOL.md: a reader checks the length before it waits for the message.
+    @Test(arguments: [0, 1_048_577])
+    func refusesAFrameOfAnotherLengthThanRepliesHave(length: Int) async throws {
+        let folder = try TemporaryFolder()
+        let server = """
+            from socket import AF_UNIX, socket
+            from sys import argv
+            listener = socket(AF_UNIX)
+            listener.bind(argv[1])
+            listener.listen()
+            print("listening", flush=True)
+            peer = listener.accept()[0]
+            peer.sendall(int(argv[2]).to_bytes(4, "big"))
+            while peer.recv(4096): pass
+            """
+        let path = folder.file("agent.sock")
+        let agent = try TestProcess("/usr/bin/env", ["python3", "-c", server, path, "\(length)"])
+        try await agent.waitForOutput("listening")
+        let arguments = [
+            "SSO_AGENT_SOCK=\(path)", "python3", PackageFolder.path("examples/raw-socket/get_token.py"), "--client-id",
+            Self.app, "--username", "alice@contoso.com", "--scope", "User.Read",
+        ]
+        let ended = try await TestProcess("/usr/bin/env", arguments).finish()
+        #expect(ended.status == 1 && ended.errors.contains("a frame of \(length) bytes"), "\(ended.errors)")
+        withExtendedLifetime(agent) {}
+    }
+
     private static let hasProtobuf =
         ["/usr/bin/protoc", "/usr/lib/python3/dist-packages/google/protobuf"].allSatisfy(FileManager.default.fileExists)
 

@@ -15,6 +15,7 @@ import sys
 ACQUIRE_TOKEN_SILENT = 11  # Request.acquire_token_silent, and its reply
 FAILURE = 2  # Reply.failure
 INTERACTION_REQUIRED = -51115
+REPLY_LIMIT = 1_048_576  # bytes of a reply
 
 
 def varint(number):
@@ -85,12 +86,25 @@ def receive(connection, count):
     return data
 
 
+def refuse_other_users(connection):
+    """Raise an error unless an agent of this user listens, or of the user whom SSO_AGENT_OWNER names. Linux only."""
+    if not hasattr(socket, "SO_PEERCRED"):
+        return
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    user = struct.unpack("3i", credentials)[1]
+    if user != int(os.environ.get("SSO_AGENT_OWNER") or os.geteuid()):
+        raise PermissionError(f"it belongs to user {user}")
+
+
 def call(request):
     """Send one Request and return the fields of its Reply."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.connect(socket_path())
+        refuse_other_users(connection)
         connection.sendall(struct.pack(">I", len(request)) + request)
         (length,) = struct.unpack(">I", receive(connection, 4))
+        if not 0 < length <= REPLY_LIMIT:
+            raise ConnectionError(f"it sent a frame of {length} bytes")
         return fields(receive(connection, length))
 
 
