@@ -167,9 +167,11 @@ internal import Testing
     @Test func printsItsUsage() async throws {
         try await AgentProcessFixture.with { f in
             for example in ["modern-notes", "legacy-mail", "migration"] {
-                let ended = try await f.run(example, ["--frobnicate"])
-                #expect(ended.status == 64)
-                #expect(ended.errors.hasPrefix("usage: \(example)"))
+                for arguments in [["--frobnicate"], []] {
+                    let ended = try await f.run(example, arguments)
+                    #expect(ended.status == 64)
+                    #expect(ended.errors.hasPrefix("usage: \(example)"))
+                }
             }
         }
     }

@@ -6,19 +6,20 @@ struct Options: Sendable {
     }
 
     static let usage = """
-        usage: legacy-mail [--client-id ID] [--authority URL] [--resource R] [--user-id U] [--redirect-uri URI]
+        usage: legacy-mail --client-id ID [--authority URL] [--resource R] [--user-id U] [--redirect-uri URI]
                            [--sign-in | --silent]
 
         """
 
-    var clientID = "d3590ed6-52b3-4102-aeff-aad2292ab01c"
+    /// The ID of the app's registration, which every app has its own of.
+    var clientID = ""
     var authority = "https://login.microsoftonline.com/common"
     var resource = "https://outlook.office365.com"
     var userID: String?
     var redirectURI = "http://localhost"
     var prompt = Prompt.ifRequired
 
-    /// Parses the command line; returns nil for an unknown option, or one without its value.
+    /// Parses the command line; returns nil for an unknown option, one without its value, or if there is no client ID.
     init?(_ arguments: some Sequence<String>) {
         var words = arguments.makeIterator()
         while let word = words.next() {
@@ -29,6 +30,7 @@ struct Options: Sendable {
                 guard let value = words.next(), set(word, to: value) else { return nil }
             }
         }
+        guard !clientID.isEmpty else { return nil }
     }
 
     /// Sets the option `name`; returns false if there is none of that name.

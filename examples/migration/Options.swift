@@ -1,16 +1,17 @@
 /// The options of the command line.
 struct Options: Sendable {
     static let usage = """
-        usage: migration [--client-id ID] [--authority URL] [--scope S …] [--state FILE]
+        usage: migration --client-id ID [--authority URL] [--scope S …] [--state FILE]
 
         """
 
-    var clientID = "d3590ed6-52b3-4102-aeff-aad2292ab01c"
+    /// The ID of the app's registration, which every app has its own of.
+    var clientID = ""
     var authority = "https://login.microsoftonline.com/common"
     var scopes: [String] = []
     var state = "migration-state.json"
 
-    /// Parses the command line; returns nil for an unknown option, or one without its value.
+    /// Parses the command line; returns nil for an unknown option, one without its value, or if there is no client ID.
     init?(_ arguments: some Sequence<String>) {
         var words = arguments.makeIterator()
         while let word = words.next() {
@@ -23,6 +24,7 @@ struct Options: Sendable {
             default: return nil
             }
         }
+        guard !clientID.isEmpty else { return nil }
         if scopes.isEmpty { scopes = ["User.Read"] }
     }
 }

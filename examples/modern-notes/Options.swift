@@ -9,19 +9,20 @@ struct Options: Sendable {
     }
 
     static let usage = """
-        usage: modern-notes [--client-id ID] [--authority URL] [--scope S …] [--username U | --identifier ID]
+        usage: modern-notes --client-id ID [--authority URL] [--scope S …] [--username U | --identifier ID]
                             [--sign-in | --silent | --list | --sign-out]
 
         """
 
-    var clientID = "d3590ed6-52b3-4102-aeff-aad2292ab01c"
+    /// The ID of the app's registration, which every app has its own of.
+    var clientID = ""
     var authority = "https://login.microsoftonline.com/common"
     var scopes: [String] = []
     var username: String?
     var identifier: String?
     var action = Action.acquireToken
 
-    /// Parses the command line; returns nil for an unknown option, or one without its value.
+    /// Parses the command line; returns nil for an unknown option, one without its value, or if there is no client ID.
     init?(_ arguments: some Sequence<String>) {
         var words = arguments.makeIterator()
         while let word = words.next() {
@@ -34,6 +35,7 @@ struct Options: Sendable {
                 guard let value = words.next(), set(word, to: value) else { return nil }
             }
         }
+        guard !clientID.isEmpty else { return nil }
         if scopes.isEmpty { scopes = ["Notes.ReadWrite"] }
     }
 
