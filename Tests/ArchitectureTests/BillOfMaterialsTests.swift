@@ -34,7 +34,10 @@ internal import Testing
     private static var canRun: Bool { ["python3", "swift", "cc", "git"].allSatisfy(Executable.isInstalled) }
 
     private func document() async throws -> Document {
-        let answer = try await TestProcess(PackageFolder.path(".ci/sbom"), []).finish()
+        var environment = ProcessInfo.processInfo.environment
+        // Of the build of this test, which may have a folder of its own.
+        environment["CHECKOUTS"] = Executable.folder.path + "/../../checkouts"
+        let answer = try await TestProcess(PackageFolder.path(".ci/sbom"), [], environment: environment).finish()
         try #require(answer.status == 0, "\(answer.errors)")
         return try JSONDecoder().decode(Document.self, from: Data(answer.output.utf8))
     }
@@ -48,6 +51,15 @@ internal import Testing
         let packages = try document.names("DEPENDS_ON")
         #expect(!packages.isEmpty && packages.allSatisfy { versions.contains("\"\($0)\"") })
         #expect(try document.names("DYNAMIC_LINK") == ["sqlite", "protobuf-c"])
+        let contained = document.relationships.filter { $0.relationshipType == "CONTAINS" }
+        #expect(
+            contained.map { "\($0.spdxElementId): \($0.relatedSpdxElement)" } == [
+                "SPDXRef-swift-crypto: SPDXRef-boringssl", "SPDXRef-swift-crypto: SPDXRef-xkcp",
+                "SPDXRef-swift-nio: SPDXRef-llhttp",
+            ])
+        let licenses = Dictionary(document.packages.map { ($0.name, $0.licenseDeclared) }) { $1 }
+        #expect(licenses["swift-nio"] == "Apache-2.0")
+        #expect(licenses["swift-argument-parser"] == "Apache-2.0 WITH Swift-exception")
         #if os(Linux)
             let runtime = ["swift", "swift-foundation", "swift-corelibs-libdispatch"]
             #expect(try document.names("STATIC_LINK") == runtime + ["libstdc++"])
