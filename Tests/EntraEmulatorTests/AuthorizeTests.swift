@@ -67,6 +67,7 @@ internal import Testing
         (fields: ["response_type": "token"], error: "unsupported_response_type"),
         (["response_type": "code id_token"], "unsupported_response_type"),
         (["client_id": ""], "invalid_request"),
+        (["scope": ""], "invalid_request"),
         (["scope": "openid User.Read https://graph.microsoft.com/.default"], "invalid_scope"),
     ])
     func sendsErrorsToTheRedirectURI(row: (fields: [String: String], error: String)) async throws {

@@ -42,6 +42,17 @@ internal import Testing
         }
     }
 
+    @Test(arguments: [(authority: "common", status: 400), ("openid/main", 200)])
+    func needsAScopeAtEntra(row: (authority: String, status: Int)) async throws {
+        try await withEmulator { emulator in
+            let oauth = row.authority == "common" ? "/oauth2/v2.0" : ""
+            let reply = try await HTTP.post(
+                "\(emulator.url)/\(row.authority)\(oauth)/devicecode", form: ["client_id": "app"])
+            #expect(reply.status == row.status)
+            #expect(reply["error_codes"] == (row.status == 400 ? [900144] : nil))
+        }
+    }
+
     @Test func isApprovedAtThePage() async throws {
         try await withEmulator { emulator in
             let app = App(emulator: emulator)

@@ -53,6 +53,15 @@ extension EmulatorRequest {
     /// Whether the app accepts a redirect to another cloud.
     var isInstanceAware: Bool { parameters["instance_aware"]?.lowercased() == "true" }
 
+    /// Whether a sign-in request without scopes is refused: by the v2 endpoints of Entra, for which they name the resource.
+    private var needsScope: Bool { address.version == .v2 && [.entra, .ciam].contains(authority.kind) }
+
+    /// - Throws: the services' error for a sign-in request whose scopes they refuse.
+    func checkScopes() throws(OAuthFailure) {
+        if needsScope { _ = try parameters.required("scope") }
+        guard !ScopeRules.mixesDefault(parameters.words("scope")) else { throw .defaultWithOthers }
+    }
+
     /// The cloud that an instance-aware app has to continue at; nil if this is the user's home cloud.
     func homeCloud(of user: User, _ settings: EmulatorSettings) -> EmulatedCloud? {
         guard isInstanceAware, authority.kind == .entra, let home = settings.cloud(of: user),

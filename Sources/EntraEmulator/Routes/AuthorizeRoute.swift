@@ -45,7 +45,7 @@ struct AuthorizeRoute: Sendable {
 
     private func outcome(of request: EmulatorRequest, redirectURI: String) throws(OAuthFailure) -> Outcome {
         guard request.parameters.words("response_type") == ["code"] else { throw .unsupportedResponseType }
-        guard !ScopeRules.mixesDefault(request.parameters.words("scope")) else { throw .defaultWithOthers }
+        try request.checkScopes()
         let clientID = try request.parameters.required("client_id")
         let expiresOn = state.now + 600
         return try state.update { (contents) throws(OAuthFailure) in

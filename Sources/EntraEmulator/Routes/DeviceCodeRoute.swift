@@ -6,6 +6,7 @@ struct DeviceCodeRoute: Sendable {
     let state: EmulatorState
 
     func respond(to request: EmulatorRequest) throws -> Response {
+        try request.checkScopes()
         let now = state.now
         let (secret, code, settings) = try state.update { (contents) throws(OAuthFailure) in
             let redemption = try Redemption(
