@@ -53,6 +53,16 @@ internal import Testing
         }
     }
 
+    @Test(arguments: [(isV1: false, field: "code"), (true, "device_code")])
+    func needsTheCodeInTheFieldOfItsVersion(row: (isV1: Bool, field: String)) async throws {
+        try await withEmulator { emulator in
+            let app = App(emulator: emulator, isV1: row.isV1)
+            let code = try await start(app).text("device_code") ?? ""
+            let reply = try await app.token(["grant_type": "device_code", row.field: code])
+            #expect(reply["error_codes"] == [900144])
+        }
+    }
+
     @Test func isApprovedAtThePage() async throws {
         try await withEmulator { emulator in
             let app = App(emulator: emulator)

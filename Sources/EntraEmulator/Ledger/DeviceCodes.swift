@@ -37,10 +37,9 @@ extension Ledger {
     ///
     /// - Throws: `authorizationPending` until the user has decided.
     mutating func redeemDeviceCode(_ redemption: Redemption) throws(OAuthFailure) -> TokenDescriptor {
-        // v1 calls the field `code`.
-        guard let secret = redemption.parameters["device_code"] ?? redemption.parameters["code"] else {
-            throw .missingParameter("device_code")
-        }
+        // v1 of Entra calls the field `code`.
+        let isV1 = redemption.version == .v1 && [.entra, .ciam].contains(redemption.authority.kind)
+        let secret = try redemption.parameters.required(isV1 ? "code" : "device_code")
         guard var code = deviceCodes[secret] else { throw .badDeviceCode }
         guard code.clientID == redemption.clientID else { throw .wrongClient }
         guard redemption.now < code.expiresOn else { throw .expiredDeviceCode }
