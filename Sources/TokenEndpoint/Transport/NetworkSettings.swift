@@ -111,7 +111,7 @@ struct ProxyServer: Sendable, Hashable {
                 .invalidDeveloperParameter,
                 "\(setting) names a proxy of a kind that is not supported; use one of \(kinds)")
         }
-        guard parts.rangeOfPort == nil || parts.port.map(URLParts.isPort) == true else {
+        guard parts.port.map(URLParts.isPort) ?? (parts.rangeOfPort == nil) else {
             throw TokenError(
                 .invalidDeveloperParameter, "\(setting) names a port that does not exist; \(URLParts.portAdvice)")
         }

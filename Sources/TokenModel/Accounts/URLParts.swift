@@ -39,8 +39,8 @@ package struct URLParts: Sendable, Equatable {
             // The host must not be encoded: `a%2Fb` would be the host `a/b`, and a URL with it would lead to `a`.
             parts.encodedHost?.lowercased() == host
         else { throw TokenError(.invalidDeveloperParameter, "\(url) is not a URL with a scheme and a host") }
-        // A number that is too large even to be read is no port of `parts`.
-        guard parts.rangeOfPort == nil || parts.port.map({ $0 == 0 || Self.isPort($0) }) == true else {
+        // A number that is too large even to be read is no port of `parts`. To look for one costs as much as the rest.
+        guard parts.port.map({ $0 == 0 || Self.isPort($0) }) ?? (parts.rangeOfPort == nil) else {
             throw TokenError(.invalidDeveloperParameter, "\(url) names a port that does not exist; \(Self.portAdvice)")
         }
         self.scheme = scheme
