@@ -22,9 +22,7 @@ struct AppFilterOptions: ParsableArguments {
 
     /// Refuses an argument of a command whose app is an option.
     func refuse(_ word: String?, of command: String) throws {
-        guard let word else { return }
-        let meant = CommandLineWords("ssoctl", command, "--app", word).text
-        throw ValidationError("“\(word)” is more than “\(command)” takes. Its app is an option: \(meant)")
+        try refuseSurplus(word, of: command, "Its app") { ["--app", $0] }
     }
 
     /// The options as words of a command line.
@@ -34,6 +32,15 @@ struct AppFilterOptions: ParsableArguments {
         [("--app", other ?? name), ("--client-id", clientID?.text), ("--group", group?.name)]
             .flatMap { option, value in value.map { [option, $0] } ?? [] }
     }
+}
+
+/// Refuses an argument for which a command has an option, with the words of the command that has it.
+private func refuseSurplus(
+    _ word: String?, of command: String, _ what: String, _ words: (String) -> [String]
+) throws {
+    guard let word else { return }
+    let meant = CommandLineWords(["ssoctl", command] + words(word)).text
+    throw ValidationError("“\(word)” is more than “\(command)” takes. \(what) is an option: \(meant)")
 }
 
 /// The argument and the options that name the app of a request.
@@ -54,9 +61,7 @@ struct AppOptions: ParsableArguments {
 
     /// Refuses a second argument of a command whose account is an option.
     func refuse(_ word: String?, of command: String, option: String) throws {
-        guard let word else { return }
-        let meant = CommandLineWords(["ssoctl", command] + values.words + CommandLineWords.option(option, word)).text
-        throw ValidationError("“\(word)” is more than “\(command)” takes. The account is an option: \(meant)")
+        try refuseSurplus(word, of: command, "The account") { values.words + CommandLineWords.option(option, $0) }
     }
 }
 

@@ -150,23 +150,27 @@ internal import TokenModel
         }
     }
 
-    /// Each token is exported under a limited number of realms.
-    @Test func limitsTheRealmsThatATokenIsExportedUnder() throws {
-        let tokens = (0..<300).map { number in
-            let members = Self.base("tenant-\(number).com")
+    /// A file with access tokens of one account, whose secrets begin with a text, and with an ID token under each of their realms.
+    private static func file(tokens: Int, realms: Int, secret: String) -> String {
+        let idToken = CacheBuilder.idToken("alice", tenant: CacheBuilder.tenant, version: .v2)
+        let accessTokens = (0..<tokens).map { number in
+            let members = base("tenant-\(number % realms).com")
             return """
-                "a\(number)": {\(members), "credential_type": "AccessToken", "secret": "at-\(number)", "target": "s\(number)",
+                "a\(number)": {\(members), "credential_type": "AccessToken", "secret": "\(secret)\(number)", "target": "s\(number)",
                   "cached_at": "1795229000", "expires_on": "1795239000"}
                 """
         }
-        let idToken = CacheBuilder.idToken("alice", tenant: CacheBuilder.tenant, version: .v2)
-        let idTokens = (0..<300).map { number in
-            let members = Self.base("tenant-\(number).com")
-            return #""i\#(number)": {\#(members), "credential_type": "IdToken", "secret": "\#(idToken)"}"#
+        let idTokens = (0..<realms).map { number in
+            #""i\#(number)": {\#(base("tenant-\(number).com")), "credential_type": "IdToken", "secret": "\#(idToken)"}"#
         }
-        let file = """
-            {"AccessToken": {\(tokens.joined(separator: ","))}, "IdToken": {\(idTokens.joined(separator: ","))}}
+        return """
+            {"AccessToken": {\(accessTokens.joined(separator: ","))}, "IdToken": {\(idTokens.joined(separator: ","))}}
             """
+    }
+
+    /// Each token is exported under a limited number of realms.
+    @Test func limitsTheRealmsThatATokenIsExportedUnder() throws {
+        let file = Self.file(tokens: 300, realms: 300, secret: "at-")
         var cache = CredentialCache()
         try cache.merge(Array(file.utf8), .msalJSON)
         let json = try JSONReader.read(cache.export(.msalJSON, of: .standard, now: Fixture.whenWritten))
@@ -178,21 +182,7 @@ internal import TokenModel
     /// All entries of one account, with a copy of each token for every realm, can be much longer than the file.
     @Test func writesOneEntryOfAnAccountAtATime() throws {
         let secret = String(repeating: "x", count: 4000)
-        let tokens = (0..<20).map { number in
-            let members = Self.base("tenant-\(number % 16).com")
-            return """
-                "a\(number)": {\(members), "credential_type": "AccessToken", "secret": "\(secret)\(number)", "target": "s\(number)",
-                  "cached_at": "1795229000", "expires_on": "1795239000"}
-                """
-        }
-        let idToken = CacheBuilder.idToken("alice", tenant: CacheBuilder.tenant, version: .v2)
-        let idTokens = (0..<16).map { number in
-            let members = Self.base("tenant-\(number).com")
-            return #""i\#(number)": {\#(members), "credential_type": "IdToken", "secret": "\#(idToken)"}"#
-        }
-        let file = """
-            {"AccessToken": {\(tokens.joined(separator: ","))}, "IdToken": {\(idTokens.joined(separator: ","))}}
-            """
+        let file = Self.file(tokens: 20, realms: 16, secret: secret)
         var cache = CredentialCache()
         try cache.merge(Array(file.utf8), .msalJSON)
         var export = UnifiedExport(cache.partition(.standard), clouds: cache.clouds, now: Fixture.whenWritten)

@@ -1,5 +1,4 @@
 package import AccessPolicy
-internal import Dispatch
 internal import Logging
 package import TokenModel
 
@@ -14,8 +13,7 @@ final class ConfigurationReload {
     private lazy var readings = KeyedLock<Reading>()
     /// Limits the messages about readings, for which any app may ask.
     private let messageLimit: MessageLimit
-    /// A file system that does not answer would occupy one of the few threads of Swift's pool, on which the agent is stopped.
-    private let queue = DispatchQueue(label: "sso-agent.configuration")
+    private let thread = WorkThread("configuration")
 
     init(_ options: AgentOptions) {
         self.options = options
@@ -35,7 +33,7 @@ final class ConfigurationReload {
             defer { options.notifier?.send(.ready(socketPath: options.socketPath)) }
             let new: ReadConfiguration
             do throws(TokenError) {
-                new = try await offLoop(read)
+                new = try await thread.run(read)
             } catch {
                 if messageLimit.admitsMessage() {
                     let reason = UntrustedText.clean(error.message, limit: 500)
@@ -58,14 +56,6 @@ final class ConfigurationReload {
             "\(name): \(UntrustedText.clean(changes.joined(separator: ", "), limit: 500))"
         }
         return texts.isEmpty ? ": nothing has changed" : "; " + texts.joined(separator: "; ")
-    }
-
-    private func offLoop<Value: Sendable>(
-        _ work: @escaping @Sendable () throws(TokenError) -> Value
-    ) async throws(TokenError) -> Value {
-        try await withCheckedContinuation { done in
-            queue.async { done.resume(returning: Result { () throws(TokenError) in try work() }) }
-        }.get()
     }
 }
 

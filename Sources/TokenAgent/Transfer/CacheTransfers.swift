@@ -1,6 +1,4 @@
-internal import CAgentSystem
 internal import CacheFormats
-internal import Dispatch
 internal import NIOCore
 internal import TokenCache
 internal import TokenEndpoint
@@ -23,10 +21,10 @@ final class CacheTransfers {
     private let readingTime: Duration
     private let savingTime: Duration
     /// Reads files, and compares them with the cache.
-    private let reading = TransferThread("import")
+    private let reading = WorkThread("import")
     /// Works for an import while no other commit is in progress, and so does not wait until another import has been read.
-    private let saving = TransferThread("import-saving")
-    private let exporting = TransferThread("export")
+    private let saving = WorkThread("import-saving")
+    private let exporting = WorkThread("export")
     private var table: TransferTable
     /// The exports whose tokens are being read, with their sessions, those that have ended included.
     private var exportsBeingRead: [String: SessionID] = [:]
@@ -333,39 +331,5 @@ struct PreparedImport: Sendable {
             })
         cache.pack(accounts, in: group, leaving: inUse)
         return cache
-    }
-}
-
-/// A thread for the long work of imports and exports, one piece of work after the other. Swift's pool, whose few threads read the
-/// responses of identity providers, stays free.
-///
-/// The stack is wiped after each piece of work: the thread may be idle afterwards, so that nothing else overwrites the tokens.
-struct TransferThread: Sendable {
-    private let queue: DispatchQueue
-
-    init(_ name: String) { queue = DispatchQueue(label: "sso-agent.\(name)") }
-
-    /// Runs `work` on the thread, and suspends the caller meanwhile.
-    func run<Value: Sendable>(
-        _ work: @escaping @Sendable () throws(TokenError) -> Value
-    ) async throws(TokenError) -> Value {
-        try await withCheckedContinuation { done in
-            queue.async {
-                let result = Self.result(of: work)
-                agent_wipe_stack()
-                done.resume(returning: result)
-            }
-        }.get()
-    }
-
-    /// Waits for the end of the work that has been given to the thread so far.
-    func waitUntilIdle() async {
-        await withCheckedContinuation { done in queue.async { done.resume() } }
-    }
-
-    /// Runs `work` in a stack frame of its own, so that the stack below the caller's frame can be wiped afterwards.
-    @inline(never)
-    private static func result<Value>(of work: () throws(TokenError) -> Value) -> Result<Value, TokenError> {
-        Result { () throws(TokenError) in try work() }
     }
 }

@@ -1,0 +1,37 @@
+internal import CAgentSystem
+internal import Dispatch
+internal import TokenModel
+
+/// A thread for work that takes long, or that a file system may never end, one piece of work after the other. Swift's pool stays free: on its
+/// few threads, the responses of identity providers are read, and the agent is stopped.
+///
+/// The stack is wiped after each piece of work: the thread may be idle afterwards, so that nothing else overwrites the tokens.
+struct WorkThread: Sendable {
+    private let queue: DispatchQueue
+
+    init(_ name: String) { queue = DispatchQueue(label: "sso-agent.\(name)") }
+
+    /// Runs `work` on the thread, and suspends the caller meanwhile.
+    func run<Value: Sendable>(
+        _ work: @escaping @Sendable () throws(TokenError) -> Value
+    ) async throws(TokenError) -> Value {
+        try await withCheckedContinuation { done in
+            queue.async {
+                let result = Self.result(of: work)
+                agent_wipe_stack()
+                done.resume(returning: result)
+            }
+        }.get()
+    }
+
+    /// Waits for the end of the work that has been given to the thread so far.
+    func waitUntilIdle() async {
+        await withCheckedContinuation { done in queue.async { done.resume() } }
+    }
+
+    /// Runs `work` in a stack frame of its own, so that the stack below the caller's frame can be wiped afterwards.
+    @inline(never)
+    private static func result<Value>(of work: () throws(TokenError) -> Value) -> Result<Value, TokenError> {
+        Result { () throws(TokenError) in try work() }
+    }
+}
