@@ -51,7 +51,7 @@ struct MailApp: Sendable {
             guard result.error?.code == ADErrorCode.ERROR_SERVER_USER_INPUT_NEEDED.rawValue else {
                 return fail(result.error?.errorDetails ?? "there is no token")
             }
-            _ = fail("sign in first: legacy-mail --sign-in")
+            _ = fail("sign in first: the same command with --sign-in")
             return 2
         }
         let user = result.tokenCacheItem?.userInformation

@@ -17,7 +17,7 @@ do {
 } catch let error as NoAccount {
     fail("\(error.count) accounts are signed in; name one with --username, or use --sign-in", status: 2)
 } catch let error as NSError where error.needsInteraction {
-    fail("sign in first: modern-notes --sign-in", status: 2)
+    fail("sign in first: the same command with --sign-in", status: 2)
 } catch let error as NSError {
     fail(error.localizedDescription, status: 1)
 }
