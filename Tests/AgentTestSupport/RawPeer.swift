@@ -79,6 +79,12 @@ package final class RawPeer {
         return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) > 0
     }
 
+    /// Whether the agent has closed the connection. Replies that no call has read remain.
+    package var isClosed: Bool {
+        var events = pollfd(fd: descriptor, events: 0, revents: 0)
+        return poll(&events, 1, 0) > 0 && events.revents & Int16(POLLHUP) != 0
+    }
+
     /// Waits until the agent closes the connection; replies are ignored.
     package func waitUntilClosed() {
         while read() != nil {}

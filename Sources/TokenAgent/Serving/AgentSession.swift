@@ -59,10 +59,12 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     }
 
     /// Whether a request is in progress, apart from those that wait for events, which the app can get later as well.
-    var hasRequests: Bool { waiting.count > waiting.watchCount }
+    ///
+    /// What waits until the peer reads its replies does not count, here and for `hasWaitingFrame`: a peer that reads none could keep
+    /// its connections for ever.
+    var hasRequests: Bool { waiting.inProgress > 0 || waiting.hasOutcome && canReply }
 
-    /// Whether a complete request waits for its turn, or for the end of others of the peer. One that waits until the peer reads its
-    /// replies does not count: a peer that reads none could keep its connections for ever.
+    /// Whether a complete request waits for its turn, or for the end of others of the peer.
     var hasWaitingFrame: Bool { !isEnding && decoder.hasFrame && canReply }
 
     func channelActive(context: ChannelHandlerContext) {

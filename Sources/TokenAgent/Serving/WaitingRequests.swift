@@ -23,6 +23,8 @@ struct WaitingRequests {
     private(set) var bytes = 0
     /// The number of those that wait for events.
     private(set) var watchCount = 0
+    /// The number of those whose wait is not over, apart from those that wait for events.
+    private(set) var inProgress = 0
     private var finished = CircularBuffer<(request: Request, outcome: Outcome)>()
 
     /// Whether the wait of a request is over.
@@ -31,11 +33,14 @@ struct WaitingRequests {
     mutating func add(_ request: Request) {
         count += 1
         bytes += request.length
-        if request.watchesEvents { watchCount += 1 }
+        if request.watchesEvents { watchCount += 1 } else { inProgress += 1 }
     }
 
     /// Ends the wait of a request.
-    mutating func finish(_ request: Request, _ outcome: Outcome) { finished.append((request, outcome)) }
+    mutating func finish(_ request: Request, _ outcome: Outcome) {
+        if !request.watchesEvents { inProgress -= 1 }
+        finished.append((request, outcome))
+    }
 
     /// Removes the request whose wait ended first, and returns its outcome and the length of its frame; nil if all of them wait.
     mutating func removeFirst() -> (outcome: Outcome, length: Int)? {

@@ -10,9 +10,7 @@ internal import TokenWire
 /// What one process can use of the agent. The connections of the test are those of one process.
 @Suite(.bounded) struct FairnessTests {
     @Test func closesTheConnectionOfACrowdedProcessThatIsIdleLongest() async throws {
-        var limits = PeerLimits()
-        limits.connections = 4
-        try await AgentFixture.with(peerLimits: limits) { f in
+        try await AgentFixture.with(peerLimits: .connections(4)) { f in
             let other = try await OtherProcess.connected(to: f.socketPath)
             let peers = try await offPool { try (0..<5).map { _ in try RawPeer.answered(f.socketPath) } }
             try await offPool { peers[0].waitUntilClosed() }
@@ -34,9 +32,7 @@ internal import TokenWire
     }
 
     @Test func refusesAConnectionOfAProcessThatUsesAllOfItsConnections() async throws {
-        var limits = PeerLimits()
-        limits.connections = 3
-        try await AgentFixture.with(peerLimits: limits) { f in
+        try await AgentFixture.with(peerLimits: .connections(3)) { f in
             let renewal = try await f.heldRenewal()
             let busy = try await offPool { try (0..<3).map { _ in try RawPeer(f.socketPath) } }
             for peer in busy { try await peer.begin(renewal) }
@@ -75,16 +71,25 @@ internal import TokenWire
 
     /// It could keep all of its connections for ever otherwise.
     @Test func closesAConnectionOfAProcessThatReadsNoReplies() async throws {
-        var limits = PeerLimits()
-        limits.connections = 2
-        try await AgentFixture.with(peerLimits: limits) { f in
+        try await AgentFixture.with(peerLimits: .connections(2)) { f in
             let status = try RequestFrame.encode(GetStatus(), id: 1)
             let unread = try RawPeer(f.socketPath)
             // The requests fit into the socket, and their replies do not.
             try await offPool { _ = unread.write([[UInt8]](repeating: status, count: 8000).flatMap(\.self)) }
-            try await offPool { for _ in 0..<300 { _ = try RawPeer.answered(f.socketPath) } }
-            let peers = try await offPool { try (0..<2).map { _ in try RawPeer.answered(f.socketPath) } }
-            try await offPool { unread.waitUntilClosed() }
+            let peers = try await unread.closedByOthers(f.socketPath)
+            for peer in peers { #expect(try await peer.ask(GetStatus()) != nil) }
+        }
+    }
+
+    /// Its requests have waited for the network, and do so no more.
+    @Test func closesAConnectionOfAProcessThatReadsNoRepliesOfTheNetwork() async throws {
+        try await AgentFixture.with(peerLimits: .connections(2)) { f in
+            let renewal = try RequestFrame.encode(try await f.heldRenewal(), id: 1)
+            let unread = try RawPeer(f.socketPath)
+            try await offPool { _ = unread.write([[UInt8]](repeating: renewal, count: 1000).flatMap(\.self)) }
+            await f.emulator.control.waitForHeld(atLeast: 1)
+            f.emulator.control.release()
+            let peers = try await unread.closedByOthers(f.socketPath)
             for peer in peers { #expect(try await peer.ask(GetStatus()) != nil) }
         }
     }
@@ -208,7 +213,25 @@ extension AgentFixture {
     }
 }
 
+extension PeerLimits {
+    fileprivate static func connections(_ count: Int) -> PeerLimits {
+        var limits = PeerLimits()
+        limits.connections = count
+        return limits
+    }
+}
+
 extension RawPeer {
+    /// Opens two connections at a time until the agent closes this one, and returns the last two. Until the replies to this one have
+    /// filled its socket, the new ones close each other.
+    fileprivate func closedByOthers(_ socketPath: String) async throws -> [RawPeer] {
+        try await offPool {
+            var peers: [RawPeer] = []
+            while !self.isClosed { peers = try (0..<2).map { _ in try RawPeer.answered(socketPath) } }
+            return peers
+        }
+    }
+
     /// A connection on which a request has been answered.
     fileprivate static func answered(_ socketPath: String) throws -> RawPeer {
         let peer = try RawPeer(socketPath)
