@@ -73,12 +73,16 @@ extension AppSession {
     }
 
     /// The URL of the sign-out page, whose path is the same for every kind of authority that MSAL supports.
+    ///
+    /// Without the `post_logout_redirect_uri` of MSAL, whose web view closes at it: a browser would show that nothing answers there.
     private func signoutPage(_ extraParameters: [String: String]) -> String {
-        var components = URLComponents(string: "\(settings.authority.url)/oauth2/v2.0/logout")
-        if !extraParameters.isEmpty {
-            components?.queryItems = extraParameters.sorted { $0.key < $1.key }.map(URLQueryItem.init)
+        guard var components = URLComponents(string: "\(settings.authority.url)/oauth2/v2.0/logout") else {
+            return settings.authority.url
         }
-        return components?.string ?? settings.authority.url
+        if !extraParameters.isEmpty {
+            components.queryItems = extraParameters.sorted { $0.key < $1.key }.map(URLQueryItem.init)
+        }
+        return components.string ?? settings.authority.url
     }
 
     private func open(_ page: String) throws(NSError) {

@@ -6,6 +6,9 @@ open class MSALSignoutParameters: MSALParameters {
     /// on the main thread only on Apple's systems.
     public var webviewParameters: MSALWebviewParameters { given ?? Self.placeholder }
     /// Whether to open the sign-out page of the authority in the system browser too. False by default.
+    ///
+    /// The sign-out ends when the browser has been started. The page is not told where to send the user afterwards, unless
+    /// `extraQueryParameters` has a `post_logout_redirect_uri`.
     open var signoutFromBrowser = false
     /// Whether to remove the account and every app's tokens of it. False by default: only this app's tokens are
     /// removed.

@@ -183,4 +183,19 @@ internal import TokenModel
             try session.signout(account, parameters).page
                 == "https://login.microsoftonline.com/common/oauth2/v2.0/logout")
     }
+
+    /// Nothing listens at the app's redirect URI after a sign-out.
+    @Test func sendsTheSignOutPageToThePageThatTheAppNamesOnly() throws {
+        let config = MSALPublicClientApplicationConfig(clientId: "client-1")
+        config.redirectUri = "http://localhost:1234"
+        let session = try #require(try MSALPublicClientApplication(configuration: config).session)
+        let parameters = MSALSignoutParameters(webviewParameters: Sample.webview)
+        parameters.signoutFromBrowser = true
+        let account = MSALAccount(Sample.account())
+        let page = "https://login.microsoftonline.com/common/oauth2/v2.0/logout"
+        #expect(try session.signout(account, parameters).page == page)
+        parameters.extraQueryParameters = ["post_logout_redirect_uri": "https://contoso.com/bye"]
+        let named = try #require(try session.signout(account, parameters).page.flatMap { URLComponents(string: $0) })
+        #expect(named.queryItems == [URLQueryItem(name: "post_logout_redirect_uri", value: "https://contoso.com/bye")])
+    }
 }

@@ -157,6 +157,7 @@ internal import Testing
             let page = f.emulator.control.requests.last { $0.counter == .logout }
             #expect(page?.path == "/common/oauth2/v2.0/logout")
             #expect(page?.parameters["logout_hint"] == "alice")
+            #expect(page?.parameters["post_logout_redirect_uri"] == nil)
         }
     }
 }
