@@ -81,6 +81,8 @@ extension AppSession {
         }
         if !extraParameters.isEmpty {
             components.queryItems = extraParameters.sorted { $0.key < $1.key }.map(URLQueryItem.init)
+            // `URLComponents` leaves a plus sign as it is, which means a space in a query.
+            components.percentEncodedQuery = components.percentEncodedQuery?.replacing("+", with: "%2B")
         }
         return components.string ?? settings.authority.url
     }

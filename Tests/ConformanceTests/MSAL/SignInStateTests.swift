@@ -150,13 +150,14 @@ internal import Testing
             let account = try await app.signIn(Self.alice).account
             try await app.signOut(account) {
                 $0.signoutFromBrowser = true
-                $0.extraQueryParameters = ["logout_hint": "alice"]
+                $0.extraQueryParameters = ["logout_hint": "alice+notes"]
             }
             #expect(try await app.listed().isEmpty)
             await f.emulator.control.waitForCount(.logout, atLeast: 1)
             let page = f.emulator.control.requests.last { $0.counter == .logout }
             #expect(page?.path == "/common/oauth2/v2.0/logout")
-            #expect(page?.parameters["logout_hint"] == "alice")
+            // Not with a space, which a plus sign means in a form.
+            #expect(page?.parameters["logout_hint"] == "alice+notes")
             #expect(page?.parameters["post_logout_redirect_uri"] == nil)
         }
     }
