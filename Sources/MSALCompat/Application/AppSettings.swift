@@ -81,6 +81,10 @@ extension AppSettings {
         request.loginHint = parameters.account?.username ?? parameters.loginHint?.trimmedNonEmpty
         request.domainHint = parameters.domainHint?.trimmedNonEmpty
         request.extraScopes = ScopeSet(parameters.extraScopesToConsent ?? [])
+        // As in MSAL, the value of the app's own parameter takes precedence.
+        if request.parameters.extraParameters["pc"] == nil, let method = parameters.preferredAuthMethod.parameter {
+            request.parameters.extraParameters["pc"] = method
+        }
         return request
     }
 

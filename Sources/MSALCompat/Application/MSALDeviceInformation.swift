@@ -26,12 +26,22 @@ open class MSALDeviceInformation: NSObject {
     case shared = 1
 }
 
-/// The authentication method that the sign-in page should offer first. Inert: the page decides.
+/// The authentication method that the sign-in page should offer first.
 @nonexhaustive(warn) public enum MSALPreferredAuthMethod: UInt, Sendable {
     /// No preference.
     case none = 0
     /// QR code and PIN.
     case QRPIN = 1
+}
+
+extension MSALPreferredAuthMethod {
+    /// The value of Entra's `pc` parameter; nil sends none.
+    var parameter: String? {
+        switch self {
+        case .none: nil
+        case .QRPIN: "18"
+        }
+    }
 }
 
 /// Whether Apple's broker may be used. Inert: there is no such broker.

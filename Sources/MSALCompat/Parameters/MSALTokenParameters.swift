@@ -63,7 +63,7 @@ open class MSALInteractiveTokenParameters: MSALTokenParameters {
     open var extraScopesToConsent: [String]?
     /// How the page is shown: a copy of the argument of the initializer.
     public let webviewParameters: MSALWebviewParameters
-    /// Inert: the page decides.
+    /// The authentication method that the sign-in page should offer first; the page decides whether it can.
     open var preferredAuthMethod = MSALPreferredAuthMethod.none
 
     /// Creates parameters that request `scopes`. `webviewParameters` are copied.

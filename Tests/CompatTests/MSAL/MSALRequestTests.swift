@@ -153,6 +153,19 @@ internal import TokenModel
 
     @Test(
         arguments: [
+            (.none, [:], nil), (.QRPIN, [:], "18"), (.QRPIN, ["pc": "1"], "1"), (.none, ["pc": "1"], "1"),
+        ] as [(MSALPreferredAuthMethod, [String: String], String?)])
+    func sendsThePreferredMethodUnlessTheAppSendsItsOwn(
+        method: MSALPreferredAuthMethod, extra: [String: String], sent: String?
+    ) throws {
+        let parameters = MSALInteractiveTokenParameters(scopes: ["User.Read"], webviewParameters: Sample.webview)
+        parameters.preferredAuthMethod = method
+        parameters.extraQueryParameters = extra
+        #expect(try Self.settings().interactiveRequest(parameters).parameters.extraParameters["pc"] == sent)
+    }
+
+    @Test(
+        arguments: [
             (nil, nil), ("msauth.com.contoso.notes://auth", "msauth.com.contoso.notes://auth"),
             ("http://localhost", "http://localhost"), ("contoso://back", "contoso://back"),
         ] as [(String?, String?)]) func takesRedirectURIsWithAScheme(given: String?, sent: String?) throws

@@ -38,6 +38,14 @@ internal import Testing
         }
     }
 
+    @Test(arguments: [(.none, nil), (.QRPIN, "18")] as [(MSALPreferredAuthMethod, String?)])
+    func asksThePageForTheMethodThatTheAppPrefers(method: MSALPreferredAuthMethod, word: String?) async throws {
+        try await AgentFixture.with { f in
+            try await f.msalApp().signIn(Self.alice) { $0.preferredAuthMethod = method }
+            #expect(f.authorized.map { $0.parameters["pc"] } == [word])
+        }
+    }
+
     // Mirrors: M22 MSIDAADV2WebviewFactoryTests
     //   testAuthorizationParametersFromParameters_withValidParams_shouldContainAADV2Configuration
     @Test func sendsAppAndAccountToThePage() async throws {
