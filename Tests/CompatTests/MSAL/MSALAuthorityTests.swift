@@ -116,6 +116,18 @@ internal import Testing
         #expect(Sample.failure { _ = try MSALADFSAuthority(url: url) }?.internalCode == -42008)
     }
 
+    /// MSAL checks the format in `MSALAuthority(url:)` only.
+    @Test(arguments: [
+        "https://contoso.b2clogin.com", "https://contoso.b2clogin.com/", "https://contoso.b2clogin.com?p=b2c_1_in",
+        "http://contoso.b2clogin.com/contoso.onmicrosoft.com/b2c_1_in",
+    ]) func refusesAB2CAuthorityWithoutAPathOrTLS(text: String) throws {
+        let url = try #require(URL(string: text))
+        let error = Sample.failure { _ = try MSALB2CAuthority(url: url) }
+        #expect(error?.domain == MSALErrorDomain)
+        #expect(error?.code == -50000)
+        #expect(error?.internalCode == -42000)
+    }
+
     @Test func keepsAB2CPathWithoutTfp() throws {
         let url = try #require(URL(string: "https://login.contoso.com/tenant/B2C_1_in?x=1"))
         #expect(try MSALB2CAuthority(url: url).url.absoluteString == "https://login.contoso.com/tenant/B2C_1_in")
