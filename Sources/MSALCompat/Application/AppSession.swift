@@ -57,7 +57,8 @@ struct AppSession: Sendable {
     func acquireToken(_ request: BeginInteractive) async throws -> MSALResult {
         let redirect = BrowserRedirect(request.parameters.redirectURI)
         MSALGlobalConfig.loggerConfig.log(redirect.replaced == nil ? .info : .warning, redirect.notice)
-        return try await finish("acquireToken", request.parameters.correlationID) { () async throws(TokenError) in
+        return try await finish("acquireToken", request.parameters.correlationID, isSignIn: true) {
+            () async throws(TokenError) in
             do throws(TokenError) {
                 return try await currentSignIn.run(refusal: Self.refusalOfASecondSignIn) { () throws(TokenError) in
                     try await client.signIn(request, presenter: presenter)
@@ -92,7 +93,7 @@ struct AppSession: Sendable {
 
     /// Logs the request, converts its result or error, and notifies the cache delegate and, of a new token, external account providers.
     private func finish(
-        _ name: String, _ correlationID: CorrelationID,
+        _ name: String, _ correlationID: CorrelationID, isSignIn: Bool = false,
         _ work: () async throws(TokenError) -> TokenResult
     ) async throws -> MSALResult {
         logStart(name, correlationID)
@@ -109,7 +110,7 @@ struct AppSession: Sendable {
             }
             return result
         } catch {
-            throw failure(error, name, correlationID)
+            throw failure(error, name, correlationID, isSignIn: isSignIn)
         }
     }
 
@@ -127,14 +128,16 @@ struct AppSession: Sendable {
     }
 
     /// Converts an error, and logs it.
-    private func failure(_ error: TokenError, _ name: String, _ correlationID: CorrelationID) -> any Error {
+    private func failure(
+        _ error: TokenError, _ name: String, _ correlationID: CorrelationID, isSignIn: Bool = false
+    ) -> any Error {
         // Only the code, because the message of the identity provider may contain personal data.
         MSALGlobalConfig.loggerConfig.log(
             error.code == .cancelled ? .info : .error,
             "\(name) failed with \(error.code.name), correlation ID \(correlationID)")
         var error = error
         error.details.correlationID = error.details.correlationID ?? correlationID
-        return MSALError.asyncError(for: error, kind: settings.authority.kind)
+        return MSALError.asyncError(for: error, kind: settings.authority.kind, isOfSignIn: isSignIn)
     }
 }
 

@@ -67,16 +67,25 @@ extension TokenError.Code {
 extension MSALError {
     /// Creates the error that the app gets.
     ///
-    /// - Parameter kind: the kind of the authority that was asked, which the URL in a partial result does not always
-    ///   tell.
-    static func error(for error: TokenError, kind: Authority.Kind? = nil) -> NSError {
-        self.error(error.msalMapping, for: error, kind)
+    /// - Parameters:
+    ///   - kind: the kind of the authority that was asked, which the URL in a partial result does not always tell.
+    ///   - isOfSignIn: whether the call was a sign-in. MSAL then reports the server's error itself, and not as the underlying error of a
+    ///     required interaction.
+    static func error(for error: TokenError, kind: Authority.Kind? = nil, isOfSignIn: Bool = false) -> NSError {
+        let reported = self.error(error.msalMapping, for: error, kind)
+        guard isOfSignIn, error.code == .interactionRequired else { return reported }
+        var userInfo = reported.userInfo
+        userInfo[NSUnderlyingErrorKey] = nil
+        return NSError(domain: reported.domain, code: reported.code, userInfo: userInfo)
     }
 
     /// Creates the error that the async form of a call throws: `CancellationError` if the call ended because its task
-    /// was cancelled, else as `error(for:kind:)`.
-    static func asyncError(for error: TokenError, kind: Authority.Kind? = nil) -> any Error {
-        error.code == .cancelled && Task.isCancelled ? CancellationError() : self.error(for: error, kind: kind)
+    /// was cancelled, else as `error(for:kind:isOfSignIn:)`.
+    static func asyncError(
+        for error: TokenError, kind: Authority.Kind? = nil, isOfSignIn: Bool = false
+    ) -> any Error {
+        guard error.code != .cancelled || !Task.isCancelled else { return CancellationError() }
+        return self.error(for: error, kind: kind, isOfSignIn: isOfSignIn)
     }
 
     /// Creates an error that this module found, without asking the agent.

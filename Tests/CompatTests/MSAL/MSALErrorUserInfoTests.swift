@@ -58,6 +58,22 @@ internal import TokenModel
         #expect(underlying.userInfo[NSUnderlyingErrorKey] == nil)
     }
 
+    // Mirrors: MSIDInteractiveAuthorizationCodeRequest: only MSIDSilentTokenRequest lays an error beneath a required interaction
+    @Test func hasNoErrorUnderARequiredInteractionOfASignIn() {
+        var details = TokenError.Details()
+        (details.oauthError, details.subError) = ("interaction_required", "basic_action")
+        let failure = TokenError(.interactionRequired, "sign in", details: details)
+        let error = MSALError.error(for: failure, isOfSignIn: true)
+        #expect(error.domain == MSALErrorDomain)
+        #expect(error.code == MSALError.interactionRequired.rawValue)
+        #expect(error.userInfo[MSALOAuthErrorKey] as? String == "interaction_required")
+        #expect(error.userInfo[MSALOAuthSubErrorKey] as? String == "basic_action")
+        #expect(error.userInfo[NSUnderlyingErrorKey] == nil)
+        // Errors of the agent itself stay beneath the error that has no number of theirs.
+        let missing = MSALError.error(for: TokenError(.agentUnavailable, "no agent"), isOfSignIn: true)
+        #expect((missing.userInfo[NSUnderlyingErrorKey] as? TokenError)?.code == .agentUnavailable)
+    }
+
     /// An app that waits as long as `Retry-After` says is not too early, whatever the age of the response.
     @Test func hasTheSecondsUntilTheProviderIsAskedAgain() {
         var details = TokenError.Details()

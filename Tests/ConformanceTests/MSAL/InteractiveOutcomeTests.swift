@@ -41,6 +41,7 @@ internal import Testing
             #expect(error.userInfo[MSALOAuthErrorKey] as? String == oauthError)
             #expect((error.userInfo[MSALErrorDescriptionKey] as? String)?.contains("the emulator says no") == true)
             #expect(error.userInfo[MSALHTTPResponseCodeKey] == nil)
+            #expect(error.userInfo[NSUnderlyingErrorKey] == nil)
         }
     }
 
@@ -74,18 +75,20 @@ internal import Testing
     }
 
     // Mirrors: msal.md 1.9: each error of the token endpoint after a page, as MSAL shows it
-    @Test(arguments: [
-        ("invalid_request", -42002), ("invalid_client", -42003), ("invalid_grant", -42004), ("invalid_scope", -42005),
-        ("unauthorized_client", -42006), ("unheard_of", -42104), ("login_required", -42104),
-        ("consent_required", -42104),
-    ])
-    func mapsEachErrorOfTheTokenEndpoint(oauthError: String, inner: Int) async throws {
+    @Test(
+        arguments: [
+            ("invalid_request", -42002), ("invalid_client", -42003), ("invalid_grant", -42004),
+            ("invalid_scope", -42005), ("unauthorized_client", -42006), ("unheard_of", -42104),
+            ("login_required", -42104), ("consent_required", -42104), ("interaction_required", nil),
+        ] as [(String, Int?)])
+    func mapsEachErrorOfTheTokenEndpoint(oauthError: String, inner: Int?) async throws {
         try await AgentFixture.with { f in
             f.emulator.control.inject(.error(oauthError, grant: .authorizationCode))
             let app = try f.msalApp()
             let error = try #require(await failure { try await app.signIn(Self.alice) })
             #expect(error.internalCode == inner)
             #expect(error.userInfo[MSALOAuthErrorKey] as? String == oauthError)
+            #expect(error.userInfo[NSUnderlyingErrorKey] == nil)
             #expect(try await app.listed().isEmpty)
         }
     }
