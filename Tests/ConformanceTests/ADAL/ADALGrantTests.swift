@@ -102,6 +102,32 @@ internal import Testing
         }
     }
 
+    /// ADAL 2.7 loses the error, and reports that there is no response.
+    @Test func reportsAnOutageDuringTheRedemptionOfAnAssertion() async throws {
+        try await AgentFixture.with { f in
+            let app = ADALApp(f)
+            f.emulator.control.inject(
+                Fault {
+                    $0.grant = .saml2Bearer
+                    $0.drop = true
+                    $0.count = 0
+                })
+            let lost = try await app.redeem(assertion: Self.assertion(Self.alice), userID: Self.alice)
+            #expect(lost.status == AD_FAILED)
+            #expect(lost.error?.domain == NSURLErrorDomain)
+            #expect(lost.error?.code == NSURLErrorNetworkConnectionLost)
+            f.emulator.control.clearFaults()
+            f.emulator.control.inject(
+                Fault {
+                    $0.grant = .saml2Bearer
+                    $0.status = 503
+                })
+            let busy = try await app.redeem(assertion: Self.assertion(Self.alice), userID: Self.alice)
+            #expect(busy.error?.domain == ADHTTPErrorCodeDomain)
+            #expect(busy.error?.code == 503)
+        }
+    }
+
     @Test func reportsAnAssertionAboutAnotherUser() async throws {
         try await AgentFixture.with { f in
             let app = ADALApp(f)
