@@ -56,6 +56,24 @@ internal import Testing
         #expect(item == ADTokenCacheItem())
     }
 
+    /// The archive was made by ADAL 1.x on an Apple system.
+    @Test func readsAnArchiveOfADALByTheNamesOfItsClasses() throws {
+        let folder = PackageFolder.root.appending(path: "Tests/CacheFormatsTests/Fixtures/adal-archive")
+        let archive = try Data(contentsOf: folder.appending(path: "adal_keychain_item_ios.bplist"))
+        let unarchiver = try NSKeyedUnarchiver(forReadingFrom: archive)
+        unarchiver.requiresSecureCoding = true
+        unarchiver.setClass(ADTokenCacheItem.self, forClassName: "ADTokenCacheStoreItem")
+        unarchiver.setClass(ADUserInformation.self, forClassName: "ADUserInformation")
+        let item = try #require(
+            unarchiver.decodeObject(of: ADTokenCacheItem.self, forKey: NSKeyedArchiveRootObjectKey))
+        #expect(item.authority == "https://login.microsoftonline.com/common")
+        #expect(item.resource == "<resource>")
+        #expect(item.accessToken == "<access token>")
+        #expect(item.refreshToken == "<refresh token>")
+        #expect(item.expiresOn == Date(timeIntervalSinceReferenceDate: 1_000_000))
+        #expect(item.userInformation?.userId == "myfakeuser@contoso.com")
+    }
+
     @Test func comparesKeysWithoutRegardToCase() throws {
         let (one, other) = (try item(), try item())
         other.clientId = "APP-1"
