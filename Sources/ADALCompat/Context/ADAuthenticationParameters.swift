@@ -1,6 +1,7 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 // The names of the constants are those of C enumerations, as Swift imports them.
 
+internal import Dispatch
 public import Foundation
 internal import TokenModel
 
@@ -77,7 +78,9 @@ extension ADAuthenticationParameters {
         let task = URLSession.shared.dataTask(with: request) { _, response, failure in
             var error: ADAuthenticationError?
             let parameters = read(response, failure, &error)
-            completionBlock(parameters, error)
+            // Outside of the session's queue, which handles one response of the process at a time: a block that waits for another request
+            // would wait for ever.
+            DispatchQueue.global().async { [error] in completionBlock(parameters, error) }
         }
         task.resume()
     }

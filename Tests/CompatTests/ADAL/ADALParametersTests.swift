@@ -1,4 +1,5 @@
 internal import ADALCompat
+internal import Dispatch
 internal import Foundation
 internal import TestSupport
 internal import Testing
@@ -76,5 +77,18 @@ internal import Testing
         let (parameters, error) = await ADAuthenticationParameters.parameters(fromResourceUrl: url)
         #expect(parameters == nil)
         #expect(error?.domain == NSURLErrorDomain)
+    }
+
+    /// As in the original, each of whose requests has a session of its own.
+    @Test func endsARequestForWhichTheBlockOfAnotherWaits() async throws {
+        let url = try #require(URL(string: "no-such-scheme://api.contoso.com/"))
+        let hasEnded = await withCheckedContinuation { (done: CheckedContinuation<Bool, Never>) in
+            ADAuthenticationParameters.parameters(fromResourceUrl: url) { _, _ in
+                let second = DispatchSemaphore(value: 0)
+                ADAuthenticationParameters.parameters(fromResourceUrl: url) { _, _ in second.signal() }
+                done.resume(returning: second.wait(timeout: .now() + 30) == .success)
+            }
+        }
+        #expect(hasEnded)
     }
 }
