@@ -25,38 +25,43 @@ package enum UnixSocket {
     ///   `peerNotAuthorized` (-53005) if the socket belongs to another user.
     package static func connect(to path: String) throws(TokenError) -> Attempt {
         let descriptor = try make()
-        let code = try withAddress(of: path) { address, length in
-            systemConnect(descriptor, address, length) == 0 ? 0 : errno
-        }
-        guard code == 0 else {
-            close(descriptor)
-            switch code {
-            case EAGAIN: return .busy
-            case ENOENT: return .nobody
-            case ECONNREFUSED:
-                // The kernel also refuses a file or a folder at the path.
-                guard let kind = FileStatus(path)?.kind, kind != .socket else { return .nobody }
-                let origin = origin(of: path)
-                throw TokenError(
-                    .agentUnavailable, "\(path) is not a socket\(origin)",
-                    origin.isEmpty ? nil : .run("unset SSO_AGENT_SOCK"))
-            case EACCES, EPERM:
-                throw TokenError(
-                    .agentUnavailable,
-                    "you may not use \(path); it is another user's, or its mode was changed\(origin(of: path))",
-                    .run("ssoctl doctor"))
-            default:
-                throw TokenError(
-                    .agentUnavailable, "\(path): \(SystemError(number: code))", .run("ssoctl doctor"))
-            }
-        }
         do throws(TokenError) {
+            let code = try withAddress(of: path) { address, length in
+                systemConnect(descriptor, address, length) == 0 ? 0 : errno
+            }
+            if let outcome = try refusal(code, at: path) {
+                close(descriptor)
+                return outcome
+            }
             try checkOwner(of: descriptor, path: path)
         } catch {
             close(descriptor)
             throw error
         }
         return .connected(descriptor)
+    }
+
+    /// What an error of `connect(2)` means; nil if it has succeeded.
+    private static func refusal(_ code: Int32, at path: String) throws(TokenError) -> Attempt? {
+        switch code {
+        case 0: return nil
+        case EAGAIN: return .busy
+        case ENOENT: return .nobody
+        case ECONNREFUSED:
+            // The kernel also refuses a file or a folder at the path.
+            guard let kind = FileStatus(path)?.kind, kind != .socket else { return .nobody }
+            let origin = origin(of: path)
+            throw TokenError(
+                .agentUnavailable, "\(path) is not a socket\(origin)",
+                origin.isEmpty ? nil : .run("unset SSO_AGENT_SOCK"))
+        case EACCES, EPERM:
+            throw TokenError(
+                .agentUnavailable,
+                "you may not use \(path); it is another user's, or its mode was changed\(origin(of: path))",
+                .run("ssoctl doctor"))
+        default:
+            throw TokenError(.agentUnavailable, "\(path): \(SystemError(number: code))", .run("ssoctl doctor"))
+        }
     }
 
     /// The variable that names a path, as the end of a sentence; empty if none does.

@@ -33,6 +33,19 @@ internal import TokenModel
             }
         }
     }
+
+    @Test func losesNoDescriptorsToAPathThatIsTooLong() async {
+        await #expect(processExitsWith: .success) {
+            let client = AgentClient(socketPath: "/" + String(repeating: "a", count: 200))
+            let taken = TakenDescriptors(leaving: 16)
+            for _ in 0..<40 {
+                let error = await #expect(throws: TokenError.self) { try await client.status() }
+                #expect(error?.code == .agentUnavailable)
+                #expect(error?.message.contains("is longer than") == true, "\(error?.message ?? "")")
+            }
+            taken.release()
+        }
+    }
 }
 
 /// Every descriptor that the process may have, but some.
