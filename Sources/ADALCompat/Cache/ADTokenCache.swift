@@ -37,12 +37,12 @@ public final class ADTokenCache: NSObject, @unchecked Sendable {
     ///
     /// The items of the cache stay: they belong to other apps too.
     public func setDelegate(_ delegate: (any ADTokenCacheDelegate)?) {
-        let isChanged = lock.withLock {
-            guard currentDelegate !== delegate else { return false }
-            currentDelegate = delegate
-            return true
+        // The former delegate is released without the lock, since it may use the cache when it goes.
+        let former = lock.withLock {
+            defer { currentDelegate = delegate }
+            return currentDelegate
         }
-        if isChanged { announceAccess() }
+        if former !== delegate { announceAccess() }
     }
 
     var delegate: (any ADTokenCacheDelegate)? { lock.withLock { currentDelegate } }

@@ -41,7 +41,12 @@ public final class ADLogger: NSObject {
     @available(*, deprecated, message: "Use the setLoggerCallback: method instead.")
     public class func setLogCallBack(_ callback: LogCallback?) {
         let callback = callback.map(AppCallback.init)
-        state.withLock { $0.oldCallback = callback }
+        let former = state.withLock { state in
+            defer { state.oldCallback = callback }
+            return state.oldCallback
+        }
+        // Released without the lock: what it holds may use the log when it goes.
+        _ = consume former
     }
 
     /// Sets the closure that is called for each line, instead of a `LogCallback`; nil for none.
@@ -50,7 +55,12 @@ public final class ADLogger: NSObject {
     /// ones.
     public class func setLoggerCallback(_ callback: ADLoggerCallback?) {
         let callback = callback.map(AppCallback.init)
-        state.withLock { $0.callback = callback }
+        let former = state.withLock { state in
+            defer { state.callback = callback }
+            return state.callback
+        }
+        // Released without the lock, for the same reason.
+        _ = consume former
     }
 
     /// Sets whether lines without personal data are written to standard error too; false by default.

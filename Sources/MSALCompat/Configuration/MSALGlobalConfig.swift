@@ -88,7 +88,12 @@ public final class MSALTelemetryConfig: NSObject, Sendable {
         get { callback.withLock { $0 }?.function }
         set {
             let new = newValue.map(AppCallback.init)
-            callback.withLock { $0 = new }
+            let former = callback.withLock { callback in
+                defer { callback = new }
+                return callback
+            }
+            // Released without the lock: what it holds may use these settings when it goes.
+            _ = consume former
         }
     }
 
