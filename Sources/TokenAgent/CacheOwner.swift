@@ -212,7 +212,7 @@ actor CacheOwner {
     func lock() -> Answer<KeyStatus> {
         later { owner async throws(TokenError) in
             try await owner.lifecycle.lock {
-                owner.signIns.cancelAll()
+                owner.signIns.cancelAll(.storeWasLocked)
                 owner.transfers.cancelAll(.storeWasLocked)
                 await owner.transfers.waitUntilIdle()
             }
@@ -339,7 +339,7 @@ actor CacheOwner {
 
     /// Cancels every sign-in and transfer, and tries again to write unsaved changes. Completes when no task is running.
     func shutDown() -> EventLoopFuture<Void> {
-        signIns.cancelAll()
+        signIns.cancelAll(TokenError(.cancelled, "the agent is stopping"))
         transfers.cancelAll(TokenError(.sessionCanceled, "the agent is stopping"))
         core.commits.stopRetrying()
         let commits = core.commits

@@ -190,12 +190,23 @@ internal import TokenModel
         #expect(error?.code == .sessionCanceled)
     }
 
-    @Test func cancelsEverySessionWhenTheAgentStops() async throws {
+    /// Not as cancelled ones: an app shows nothing for a sign-in that its user or itself has cancelled.
+    @Test(arguments: [TokenError.Code.cancelled, .storeUnavailable])
+    func endsEverySessionWithTheReasonWhenTheAgentStopsOrIsLocked(code: TokenError.Code) async throws {
         let ids = [try await parts.beginDeviceCode(), try await parts.beginDeviceCode()]
         let waits = [await parts.completeDeviceCode(ids[0]), await parts.completeDeviceCode(ids[1])]
+        let id = try await parts.reserve(.sample)
+        let begun = await parts.start { parts async throws(TokenError) in
+            try await parts.signIns.begin(BeginDeviceCode(parameters: .sample()), as: id)
+        }
+        let call = await parts.provider.deviceCodes.next()
         try await parts.settle()
-        await parts.cancelEverySignIn()
-        for wait in waits { #expect(try await wait.error()?.code == .sessionCanceled) }
+        let reason = TokenError(code, "the reason")
+        await parts.cancelEverySignIn(reason)
+        for wait in waits { #expect(try await wait.error() == reason) }
+        call.answer(.sample(expiresIn: 900))
+        #expect(try await begun.error() == reason)
+        #expect(parts.timers.count == 0)
     }
 
     @Test func savesTheTokensOfAMismatchedAccountAndReportsIt() async throws {
@@ -316,5 +327,5 @@ extension Parts {
 
     fileprivate func cancel(_ id: String) { signIns.cancel(id) }
 
-    fileprivate func cancelEverySignIn() { signIns.cancelAll() }
+    fileprivate func cancelEverySignIn(_ reason: TokenError) { signIns.cancelAll(reason) }
 }

@@ -26,6 +26,8 @@ final class SignInSessions {
     private var sessions: [String: SignInSession] = [:]
     /// The connections for which a session is being begun, by session ID.
     private var reservations: [String: SessionID] = [:]
+    /// Why sessions that are being begun have ended with all others, by session ID.
+    private var refusals: [String: TokenError] = [:]
     /// The open connections. A request may be answered after its connection has closed, if it had to wait for the store.
     private var connections: Set<SessionID> = []
 
@@ -74,15 +76,15 @@ final class SignInSessions {
     }
 
     /// Has no effect on a session that is registered.
-    func cancelReservation(_ id: String) { reservations[id] = nil }
+    func cancelReservation(_ id: String) { (reservations[id], refusals[id]) = (nil, nil) }
 
     /// Registers the session of a reservation until it is finished, cancelled or expired.
     ///
-    /// - Throws: `sessionCanceled` if its connection has closed meanwhile, or the agent stops; the session is then closed.
+    /// - Throws: `sessionCanceled` if its connection has closed meanwhile, or the reason of `cancelAll`; the session is then closed.
     func register(_ method: SignInSession.Method, as id: String, lifetime seconds: Int64) throws(TokenError) {
         guard let connection = reservations.removeValue(forKey: id) else {
             method.close()
-            throw Self.disconnected
+            throw refusals[id] ?? Self.disconnected
         }
         let expiry = tasks.schedule(after: .seconds(seconds)) { self.expire(id) }
         sessions[id] = SignInSession(
@@ -122,10 +124,14 @@ final class SignInSessions {
     /// an unknown ID.
     func cancel(_ id: String) { end(id, Self.cancelled) }
 
-    /// Cancels every session, when the agent stops.
-    func cancelAll() {
+    /// Ends every session, and those that are being begun, when the agent stops or its store is locked.
+    ///
+    /// - Parameter reason: the error of the calls that wait. Not `sessionCanceled`, since an app shows nothing for what its user or itself
+    ///   has cancelled.
+    func cancelAll(_ reason: TokenError) {
+        for id in reservations.keys { refusals[id] = reason }
         reservations = [:]
-        for id in sessions.keys { cancel(id) }
+        for id in sessions.keys { end(id, reason) }
     }
 
     /// Checks that the requested account has signed in.
