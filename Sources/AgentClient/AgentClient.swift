@@ -8,10 +8,10 @@ internal import TokenWire
 /// Safe to use from any thread or task, with any number of concurrent calls, which share one connection and one thread.
 /// A call ends with its reply, with a `TokenError` of the agent, such as `requestDenied` (-53011, if the access policy or a limit refuses
 /// the request), or with `timedOut` (-53006), `cancelled` (-53007, if the calling task is cancelled), `agentUnavailable` (-53004, if no
-/// agent is running and none can be started), `peerNotAuthorized` (-53005, if another user's process listens), `frameTooLarge` (-53002, if
-/// the request is too long) or `unsupportedProtocolVersion` (-53003, if the agent is of an earlier version than the request). Requests that
-/// need the cache fail with `storeUnavailable` (-53008) while the store is locked or cannot be read. If the agent has restarted between two
-/// calls, the client reconnects. Calls may end in any order.
+/// agent is running and none can be started, or it has stopped before it replied), `peerNotAuthorized` (-53005, if another user's process
+/// listens), `frameTooLarge` (-53002, if the request is too long) or `unsupportedProtocolVersion` (-53003, if the agent is of an earlier
+/// version than the request). Requests that need the cache fail with `storeUnavailable` (-53008) while the store is locked or cannot be
+/// read. If the agent has restarted between two calls, the client reconnects. Calls may end in any order.
 ///
 /// If no agent listens at the default path, and no service manager starts it, the client does, unless `SSO_AGENT_START` is `0`.
 ///
@@ -274,6 +274,8 @@ extension ReplyFrame {
         // The type is known statically here; `reply(to:)`, of another module, would look it up for each reply.
         if Request.self == AcquireTokenSilent.self, let result = result as? Request.Reply { return result }
         do throws(TokenError) { return try reply(to: type) } catch {
+            // The agent is stopping. Apps take a cancelled call for one that they have cancelled themselves.
+            guard error.code != .cancelled else { throw AgentConnection.stopped }
             guard error.details.nextCommand != nil, !AgentEnvironment.current.expectsOwnAgent else { throw error }
             // Another user's agent could have a person, or a script, run any command.
             var error = error

@@ -186,6 +186,8 @@ final class AgentConnection: Sendable {
     static let late = TokenError(.timedOut, "the agent did not answer in time")
     static let gone = TokenError(
         .agentUnavailable, "the agent closed the connection before it replied; try again", .or("ssoctl doctor"))
+    static let stopped = TokenError(
+        .agentUnavailable, "the agent is stopping, and has ended the request; try again")
     static let cancelled = TokenError(.cancelled, "the call was cancelled")
 }
 
