@@ -49,7 +49,7 @@ extension AgentClient {
                 throw TokenError(.authorizationFailed, reason, reason: .request)
             }
         } catch {
-            await cancelSignIn(begun.sessionID)
+            await cancelSignIn(begun.sessionID, after: error)
             throw error
         }
     }
@@ -67,9 +67,15 @@ extension AgentClient {
             return try await completeDeviceCode(
                 CompleteDeviceCode(sessionID: begun.sessionID), limit: .seconds(begun.expiresIn + 60))
         } catch {
-            await cancelSignIn(begun.sessionID)
+            await cancelSignIn(begun.sessionID, after: error)
             throw error
         }
+    }
+
+    /// Cancels a sign-in that has failed, unless the agent is gone: the sign-in has ended with its connection, and an agent that its user
+    /// has stopped must not be started again for that.
+    private func cancelSignIn(_ sessionID: String, after error: TokenError) async {
+        if error.code != .agentUnavailable { await cancelSignIn(sessionID) }
     }
 
     /// Cancels the sign-in at the agent, which frees its listener. In a task of its own, because the caller's may be

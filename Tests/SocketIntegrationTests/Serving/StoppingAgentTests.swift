@@ -1,4 +1,5 @@
 internal import AgentClient
+internal import Synchronization
 internal import TestSupport
 internal import Testing
 internal import TokenModel
@@ -22,5 +23,47 @@ internal import TokenWire
         }
         #expect(error?.code == .agentUnavailable)
         #expect(error?.message.contains("try again") == true)
+    }
+
+    /// Counts requests.
+    private final class Counter: Sendable {
+        private let number = Mutex(0)
+
+        var count: Int { number.withLock { $0 } }
+
+        func add() { number.withLock { $0 += 1 } }
+    }
+
+    /// The sign-in has ended with the agent, which a further request would start again.
+    @Test func sendsNothingMoreForASignInThatHasEndedWithTheAgent() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("agent.sock")
+        let (completions, cancellations) = (Counter(), Counter())
+        let agent = try PretendedAgent(at: path) { frame in
+            if (try? frame.request(BeginInteractive.self)) != nil {
+                let begun = BeginInteractive.Reply(
+                    sessionID: "1", authorizationURL: "https://login.example.com/", redirectURI: "http://localhost:1",
+                    expiresIn: 600)
+                return ReplyFrame.encode(.success(begun), to: BeginInteractive.self, id: frame.id)
+            }
+            if (try? frame.request(CancelInteraction.self)) != nil { cancellations.add() }
+            guard (try? frame.request(CompleteInteractive.self)) != nil else { return nil }
+            completions.add()
+            let stopping = TokenError(.cancelled, "the agent is stopping")
+            return ReplyFrame.encode(.failure(stopping), to: CompleteInteractive.self, id: frame.id)
+        }
+        defer { agent.end() }
+        let client = AgentClient(socketPath: path, appName: "test")
+        let parameters = TokenParameters(
+            clientID: try #require(ClientID("app-1")), authority: .common, scopes: ScopeSet(["User.Read"]),
+            redirectURI: "http://localhost")
+        let error = await #expect(throws: TokenError.self) {
+            try await client.signIn(
+                BeginInteractive(parameters: parameters),
+                presenter: SignInPresenter(method: .browser, browserCommands: ["true"]))
+        }
+        #expect(error?.code == .agentUnavailable)
+        #expect(completions.count == 1)
+        #expect(cancellations.count == 0)
     }
 }
