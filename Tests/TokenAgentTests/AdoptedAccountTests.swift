@@ -3,6 +3,7 @@ internal import Testing
 internal import TokenCache
 internal import TokenEndpoint
 internal import TokenModel
+internal import TokenStore
 
 @testable internal import TokenAgent
 
@@ -43,6 +44,24 @@ internal import TokenModel
         #expect(try await parts.refreshTokens() == ["rt-1", "rt-2", "rt-3"])
         #expect(parts.store.refreshTokens == ["rt-1", "rt-2", "rt-3"])
     }
+
+    /// Under the identifier, the token has another key than the one that the removal names.
+    @Test func removesATokenByItsKeyWhileItIsBeingMoved() async throws {
+        try await parts.signInByName("1").value()
+        parts.store.hold()
+        let signIn = await parts.signIn("alice", "3")
+        let commit = await parts.store.commits.next()
+        let removal = try await parts.removeRefreshToken("rt-1")
+        try await parts.settle()
+        #expect(try await parts.refreshTokens() == [])
+        commit.succeed()
+        try await signIn.value()
+        #expect(try await parts.refreshTokens() == ["rt-3"], "removed before the deletion is durable")
+        await parts.store.commits.next().succeed()
+        #expect(try await removal.value())
+        #expect(try await parts.refreshTokens() == ["rt-3"])
+        #expect(parts.store.refreshTokens == ["rt-3"])
+    }
 }
 
 extension Parts {
@@ -54,6 +73,22 @@ extension Parts {
         tokens.homeAccountID = nil
         return start { [parameters, tokens] parts async throws(TokenError) in
             try await parts.core.saver.save(tokens, from: .signIn, parameters, at: parameters.authority)
+        }
+    }
+
+    /// Removes a refresh token by its record's key, as `ssoctl` does with what it has listed.
+    fileprivate func removeRefreshToken(_ secret: String) throws -> Pending<Bool> {
+        let keys = core.memory.cache.everything().compactMap { change -> String? in
+            guard case .put(let stored) = change, case .refreshToken(let token) = CacheRecord(stored),
+                token.secret == Secret(secret)
+            else { return nil }
+            return stored.key.key
+        }
+        let request = RemoveCredential(id: try #require(keys.first))
+        let begun = core.removals.begin(in: request.sharingGroup) { $0.changes(removing: request) }
+        return start { parts async throws(TokenError) in
+            guard let begun else { return false }
+            return try await parts.core.removals.finish(begun)
         }
     }
 }

@@ -32,7 +32,7 @@ final class CacheMemory {
         guard !changes.isEmpty else { return }
         let prepared = events.prepare(changes, in: group, cache, holds: false)
         makeVisible(changes, in: group)
-        if changes.contains(where: \.mayBringBack) { repeatRemovals(in: [group]) }
+        if changes.contains(where: \.mayBringBack) { repeatRemovals(in: [group], after: changes) }
         events.publish(prepared, cache)
     }
 
@@ -58,9 +58,12 @@ final class CacheMemory {
     func hasRemovals(in group: SharingGroup) -> Bool { removals.contains { $0.group == group } }
 
     /// Removes again what a change has brought back, in the same turn of the event loop.
-    private func repeatRemovals(in groups: Set<SharingGroup>) {
+    ///
+    /// - Parameter applied: the changes that may have brought it; none if another cache has taken the place of this one.
+    private func repeatRemovals(in groups: Set<SharingGroup>, after applied: [CacheChange] = []) {
         for removal in removals where groups.contains(removal.group) {
-            let changes = removal.find(cache)
+            let found = removal.find(cache)
+            let changes = found + removal.removals(ofRecordsMovedBy: applied).filter { !found.contains($0) }
             guard !changes.isEmpty else { continue }
             removal.changes += changes
             makeVisible(changes, in: removal.group)

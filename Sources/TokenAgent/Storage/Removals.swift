@@ -1,10 +1,12 @@
 internal import TokenCache
 internal import TokenModel
+internal import TokenStore
 
 /// Removes records: from memory at once, so that no later reply contains them, and then from the store. A removal is acknowledged when
 /// both are done.
 ///
-/// - What a commit or an import that began earlier brings into memory meanwhile is removed in the same turn of the event loop.
+/// - What a commit or an import that began earlier brings into memory meanwhile is removed in the same turn of the event loop, also if it
+///   moves what was removed from an account's username to its identifier.
 /// - A removal is acknowledged after the earlier ones of its sharing group are durable: it may find nothing because one of them has
 ///   removed it.
 ///
@@ -86,4 +88,29 @@ final class PendingRemoval {
         self.group = group
         self.find = find
     }
+
+    /// The removals of the credentials that changes move to another account, and that this removal has removed from the former one: under
+    /// the other account they have other keys, by which `find` does not know them.
+    func removals(ofRecordsMovedBy applied: [CacheChange]) -> [CacheChange] {
+        var origins: [RecordKey: AccountKey] = [:]
+        for case .remove(let key, let account?) in applied where Self.credentials.contains(key.kind) {
+            origins[key] = account
+        }
+        guard !origins.isEmpty else { return [] }
+        let removed = Set(
+            changes.compactMap { change -> RecordKey? in
+                if case .remove(let key, _) = change { key } else { nil }
+            })
+        origins = origins.filter { removed.contains($0.key) }
+        let accounts = Set(origins.values)
+        return applied.compactMap { change -> CacheChange? in
+            guard case .save(let record) = change, let account = record.header.account else { return nil }
+            let isMoved = accounts.contains { origin in
+                origin != account && origins[record.assigned(to: origin).key(in: group)] == origin
+            }
+            return isMoved ? .remove(record.key(in: group), account: account) : nil
+        }
+    }
+
+    private static let credentials: Set<RecordKind> = [.accessToken, .refreshToken, .idToken]
 }
