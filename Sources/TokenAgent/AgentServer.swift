@@ -216,6 +216,7 @@ package final class AgentServer: Sendable {
         await runWithTimeout {
             owner.assumeIsolated { owner in
                 owner.retirePage()
+                owner.cancelReload()
                 return owner.sockets.stop()
             }
         }

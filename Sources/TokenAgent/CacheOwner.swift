@@ -286,6 +286,9 @@ actor CacheOwner {
         }
     }
 
+    /// Ends the reading of the configuration, since the agent stops.
+    func cancelReload() { configuration.cancel() }
+
     func hello(_ request: Hello) -> Answer<Hello.Reply> {
         guard request.protocolVersion >= 1 else {
             return .now(.failure(TokenError(.unsupportedProtocolVersion, "this agent speaks version 1 and later")))

@@ -15,13 +15,21 @@ struct WorkThread: Sendable {
     func run<Value: Sendable>(
         _ work: @escaping @Sendable () throws(TokenError) -> Value
     ) async throws(TokenError) -> Value {
-        try await withCheckedContinuation { done in
-            queue.async {
-                let result = Self.result(of: work)
-                agent_wipe_stack()
-                done.resume(returning: result)
-            }
+        try await withCheckedContinuation { (done: CheckedContinuation<Result<Value, TokenError>, Never>) in
+            start(work) { done.resume(returning: $0) }
         }.get()
+    }
+
+    /// Begins `work` on the thread, and passes its result to `done` there.
+    func start<Value: Sendable>(
+        _ work: @escaping @Sendable () throws(TokenError) -> Value,
+        _ done: @escaping @Sendable (Result<Value, TokenError>) -> Void
+    ) {
+        queue.async {
+            let result = Self.result(of: work)
+            agent_wipe_stack()
+            done(result)
+        }
     }
 
     /// Waits for the end of the work that has been given to the thread so far.

@@ -1,5 +1,6 @@
 package import AccessPolicy
 internal import Logging
+internal import Synchronization
 package import TokenModel
 
 /// Reads the configuration of a running agent again: one reading at a time, so that what was read later is in effect.
@@ -14,6 +15,9 @@ final class ConfigurationReload {
     /// Limits the messages about readings, for which any app may ask.
     private let messageLimit: MessageLimit
     private let thread = WorkThread("configuration")
+    /// The reading in progress; nil if there is none.
+    private var pending: PendingReading?
+    private var isCancelled = false
 
     init(_ options: AgentOptions) {
         self.options = options
@@ -33,7 +37,7 @@ final class ConfigurationReload {
             defer { options.notifier?.send(.ready(socketPath: options.socketPath)) }
             let new: ReadConfiguration
             do throws(TokenError) {
-                new = try await thread.run(read)
+                new = try await self.read(read)
             } catch {
                 if messageLimit.admitsMessage() {
                     let reason = UntrustedText.clean(error.message, limit: 500)
@@ -49,6 +53,28 @@ final class ConfigurationReload {
         }
     }
 
+    /// Ends the reading in progress with an error, and refuses later ones, since the agent stops: a file system that does not answer must not
+    /// delay that.
+    func cancel() {
+        isCancelled = true
+        pending?.end(.failure(Self.stopping))
+    }
+
+    /// Returns what `read` returns on the thread.
+    private func read(
+        _ read: @escaping @Sendable () throws(TokenError) -> ReadConfiguration
+    ) async throws(TokenError) -> ReadConfiguration {
+        guard !isCancelled else { throw Self.stopping }
+        defer { pending = nil }
+        return try await withCheckedContinuation { (done: PendingReading.Continuation) in
+            let reading = PendingReading(done)
+            pending = reading
+            thread.start(read) { reading.end($0) }
+        }.get()
+    }
+
+    private static let stopping = TokenError(.sessionCanceled, "the agent is stopping")
+
     /// What has changed, as the end of a sentence. It is part of the message, since a log handler writes metadata before that.
     private static func changes(in report: ReloadConfiguration.Reply) -> String {
         let lists = [("changed", report.applied), ("needs a restart", report.awaitingRestart)]
@@ -56,6 +82,23 @@ final class ConfigurationReload {
             "\(name): \(UntrustedText.clean(changes.joined(separator: ", "), limit: 500))"
         }
         return texts.isEmpty ? ": nothing has changed" : "; " + texts.joined(separator: "; ")
+    }
+}
+
+/// A reading in progress, which ends once: with its result or, if that comes first, with the error of an agent that stops.
+private final class PendingReading: Sendable {
+    typealias Continuation = CheckedContinuation<Result<ReadConfiguration, TokenError>, Never>
+
+    private let waiting: Mutex<Continuation?>
+
+    init(_ done: Continuation) { waiting = Mutex(done) }
+
+    func end(_ result: Result<ReadConfiguration, TokenError>) {
+        let done = waiting.withLock { waiting in
+            defer { waiting = nil }
+            return waiting
+        }
+        done?.resume(returning: result)
     }
 }
 
