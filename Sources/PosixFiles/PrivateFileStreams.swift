@@ -51,7 +51,8 @@ package final class PrivateFileReader {
 
 /// Writes a file of mode 0600 part by part. The file appears under its name when it is complete; an incomplete one is removed,
 /// on Linux also if the process is killed. A process that is killed while it replaces a file may leave the complete one under its
-/// temporary name.
+/// temporary name, as it may leave an incomplete one where every file has a name: the next writer of the file removes it. That of a process
+/// that still writes is locked, and stays.
 package final class PrivateFileWriter {
     private let files: PrivateFiles
     private let path: String
@@ -59,7 +60,8 @@ package final class PrivateFileWriter {
     /// The temporary name, in the directory of the file, so that it can be renamed, and one that nobody can take before. Where a file can do
     /// without a name, it is used only by `finish`, to replace another file.
     private let draft: String
-    private let file: FileDescriptor
+    /// Tells other writers of the file that this one has not ended.
+    private let lock: FileLock
     private var isFinished = false
 
     /// - Parameter replaces: whether a file with the name is replaced; otherwise it is an error.
@@ -69,9 +71,10 @@ package final class PrivateFileWriter {
         self.files = files
         self.path = path
         self.replaces = replaces
-        draft = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 36)).part"
+        draft = DraftName.random(of: path)
+        Self.removeDrafts(of: path)
         do throws(SystemError) {
-            file = try Self.makeFile(path, draft)
+            lock = try Self.makeFile(path, draft)
         } catch {
             throw files.failure("cannot write \(path)", error, at: path)
         }
@@ -89,11 +92,36 @@ package final class PrivateFileWriter {
         }
     }
 
-    private static func makeFile(_ path: String, _ draft: String) throws(SystemError) -> FileDescriptor {
+    /// Removes the temporary files that writers of the file have left who were killed.
+    private static func removeDrafts(of path: String) {
+        let folder = PrivateFiles.parent(of: path)
+        let names = (try? PrivateFiles.names(in: folder)) ?? []
+        for draft in names.filter({ DraftName.isDraft($0, of: path) }).map({ "\(folder)/\($0)" }) {
+            guard let status = FileStatus(draft, followsLinks: false), status.kind == .regular, status.isOwn else {
+                continue
+            }
+            try? removeDraft(draft)
+        }
+    }
+
+    private static func removeDraft(_ draft: String) throws(SystemError) {
+        let lock = FileLock(try FileDescriptor(readingRegular: draft))
+        if lock.acquire() == .acquired { unlink(draft) }
+    }
+
+    private static func makeFile(_ path: String, _ draft: String) throws(SystemError) -> FileLock {
         do throws(SystemError) {
-            return try FileDescriptor(unnamedIn: PrivateFiles.parent(of: path))
+            let lock = FileLock(try FileDescriptor(unnamedIn: PrivateFiles.parent(of: path)))
+            _ = lock.acquire()
+            return lock
         } catch {
-            return try FileDescriptor(creating: draft)
+            let lock = FileLock(try FileDescriptor(creating: draft))
+            // Another writer may have taken it for one that was left, before it was locked.
+            guard lock.acquire() != .held, try lock.file.status.hasName else {
+                unlink(draft)
+                throw SystemError(number: EAGAIN)
+            }
+            return lock
         }
     }
 
@@ -104,7 +132,7 @@ package final class PrivateFileWriter {
     /// - Throws: the error of `files` if they cannot be written.
     package func write(_ part: Secret) throws(TokenError) {
         try files.attempt("cannot write", path) { () throws(SystemError) in
-            try part.withBytes { bytes in Result { () throws(SystemError) in try file.writeAll(bytes) } }.get()
+            try part.withBytes { bytes in Result { () throws(SystemError) in try lock.file.writeAll(bytes) } }.get()
         }
     }
 
@@ -113,7 +141,7 @@ package final class PrivateFileWriter {
     /// - Throws: the error of `files` if that fails, or if there is a file with the name and it is not to be replaced.
     package func finish() throws(TokenError) {
         try files.attempt("cannot write", path) { () throws(SystemError) in
-            try file.synchronize()
+            try lock.file.synchronize()
             try addName()
             isFinished = true
             try synchronizeFolder()
@@ -121,14 +149,14 @@ package final class PrivateFileWriter {
     }
 
     private func addName() throws(SystemError) {
-        if try !file.status.hasName {
+        if try !lock.file.status.hasName {
             do throws(SystemError) {
                 // In one step, so that a kill leaves no temporary name.
-                return try file.addName(path)
+                return try lock.file.addName(path)
             } catch {
                 guard replaces, error.number == EEXIST else { throw error }
             }
-            try file.addName(draft)
+            try lock.file.addName(draft)
         }
         // `link` fails if there is a file with the name; `rename` replaces it.
         guard (replaces ? rename(draft, path) : link(draft, path)) == 0 else { throw .last }
@@ -142,5 +170,29 @@ package final class PrivateFileWriter {
         } catch {
             guard error.isPermissionDenied else { throw error }
         }
+    }
+}
+
+/// The temporary names of a file that is being written: no other program uses one, and nobody can take one before.
+enum DraftName {
+    private static let mark = ".sso-"
+    private static let end = ".part"
+    private static let digits = Set("0123456789abcdefghijklmnopqrstuvwxyz".utf8)
+    /// The number of digits of the largest number.
+    private static let length = 13
+
+    static func random(of path: String) -> String {
+        let number = String(UInt64.random(in: .min ... .max), radix: digits.count)
+        return path + mark + String(repeating: "0", count: length - number.count) + number + end
+    }
+
+    /// Whether a name in the folder of a file is one of them.
+    static func isDraft(_ name: String, of path: String) -> Bool {
+        // By bytes: two texts are equal if they look alike, and name two files.
+        let file = path.utf8.split(separator: UInt8(ascii: "/")).last.map { Array($0) } ?? []
+        let (prefix, bytes) = (file + Array(mark.utf8), Array(name.utf8))
+        return bytes.count == prefix.count + length + end.utf8.count && bytes.starts(with: prefix)
+            && bytes.suffix(end.utf8.count).elementsEqual(end.utf8)
+            && bytes.dropFirst(prefix.count).prefix(length).allSatisfy(digits.contains)
     }
 }

@@ -272,6 +272,39 @@ internal import TokenModel
         #expect(try PrivateFiles.names(in: folder.path).filter { $0.contains("cache") }.isEmpty)
     }
 
+    /// A writer that is killed while it replaces a file leaves the complete one, with its secrets, under a temporary name.
+    @Test func removesWhatAKilledWriterHasLeft() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("cache")
+        let left = DraftName.random(of: path)
+        let others = ["cache.part", "cache.1.part", "cache.sso-notes.part", "cache.sso-0123456789ab_.part"]
+            .map(folder.file)
+        for file in others + [left, DraftName.random(of: folder.file("cach")), DraftName.random(of: path + "s")] {
+            try files.replace(file, with: Array("secret".utf8))
+        }
+        try FileManager.default.createDirectory(
+            atPath: DraftName.random(of: path), withIntermediateDirectories: false)
+        let before = try PrivateFiles.names(in: folder.path).count
+        try PrivateFileWriter(path, replacing: true, files).finish()
+        #expect(!files.exists(left))
+        #expect(try PrivateFiles.names(in: folder.path).count == before, "one has gone, and one has come")
+    }
+
+    @Test func leavesTheFilesOfOtherWritersAlone() throws {
+        let folder = try TemporaryFolder()
+        let (path, draft) = (folder.file("cache"), DraftName.random(of: folder.file("cache")))
+        let lock = FileLock(try FileDescriptor(creating: draft))
+        #expect(lock.acquire() == .acquired)
+        let writer = try PrivateFileWriter(path, replacing: true, files)
+        try writer.finish()
+        #expect(files.exists(draft))
+        withExtendedLifetime(lock) {}
+        // Locked under every name that it has had.
+        let own = FileLock(try FileDescriptor(readingRegular: path))
+        #expect(own.acquire() == .held)
+        withExtendedLifetime(writer) {}
+    }
+
     @Test(arguments: [false, true])
     func replacesAFileOnlyWhenTold(replaces: Bool) throws {
         let folder = try TemporaryFolder()
