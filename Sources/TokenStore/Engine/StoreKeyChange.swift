@@ -11,8 +11,8 @@ extension StoreEngine {
     struct Settlement {
         /// The key that becomes the only one of its source; nil if there is none.
         var current: KeyRing.Wrapping?
-        /// The source whose key is deleted; nil if there is none.
-        var retired: KeySource?
+        /// The sources whose keys are deleted.
+        var retired: [KeySource] = []
     }
 
     /// Reads the key from its source again, if that needs no user, and returns the error that the next start would have.
@@ -72,7 +72,7 @@ extension StoreEngine {
         } catch {
             // The commit may have reached the disk nevertheless. The source has both keys until the log is empty.
             pending = pending ?? .truncateLog
-            settlement = Settlement(current: wrapping, retired: source == old.source ? nil : source)
+            settlement = Settlement(current: wrapping, retired: source == old.source ? [] : [source])
             throw error
         }
         // The change is durable from here on, even if the rest fails.
@@ -80,7 +80,7 @@ extension StoreEngine {
         use(newWrapping)
         report.keySource = source
         report.keyPlace = ring.place(of: source)
-        if source != old.source { settlement = Settlement(current: settlement?.current, retired: old.source) }
+        if source != old.source { settlement = Settlement(current: settlement?.current, retired: [old.source]) }
         truncateLog()
         countChange()
     }
@@ -176,10 +176,18 @@ extension StoreEngine {
         guard let settlement else { return }
         self.settlement = nil
         if let current = settlement.current, (try? ring.settle(current)) == nil {
-            report.notices.append("\(ring.place(of: current.source)) still has the previous key, too")
+            addNotice("\(ring.place(of: current.source)) still has the previous key, too")
         }
-        guard let retired = settlement.retired, (try? ring.retire(retired)) == nil else { return }
-        report.notices.append("\(ring.place(of: retired)) still has the previous key; remove it")
+        for source in settlement.retired {
+            guard (try? ring.retire(source)) == nil else { continue }
+            let remedy = source == .secretService ? "unlock the keyring, and restart the agent" : "remove it"
+            addNotice("\(ring.place(of: source)) still has the previous key; \(remedy)")
+        }
+    }
+
+    /// Reports once what every load may find.
+    private func addNotice(_ notice: String) {
+        if !report.notices.contains(notice) { report.notices.append(notice) }
     }
 
     /// Uses a key that has opened or created the store. If its source has another one, or the store is not known to be sealed, that
@@ -188,8 +196,8 @@ extension StoreEngine {
         let isStored = wrapping.source == .file || wrapping.source == .secretService
         self.wrapping = isStored ? wrapping : nil
         // A change to this source has failed, and has reached the disk nevertheless: the store needs the key that was to be deleted.
-        if settlement?.retired == wrapping.source { settlement = nil }
-        if !wrapping.isSettled { settlement = Settlement(current: wrapping, retired: settlement?.retired) }
+        if settlement?.retired.contains(where: { $0 == wrapping.source }) == true { settlement = nil }
+        if !wrapping.isSettled { settlement = Settlement(current: wrapping, retired: settlement?.retired ?? []) }
     }
 
     /// Creates the store, if there is none because the required source needs the user. Returns false if there is one.

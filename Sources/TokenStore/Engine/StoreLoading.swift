@@ -71,7 +71,7 @@ extension StoreEngine {
         report.keySource = wrapped?.source
         report.keyPlace = wrapped.map { ring.place(of: $0.source) } ?? ""
         report.quarantined = paths.quarantined
-        retireKeyFile()
+        retireUnneededKeys()
         // A start after an interrupted change of the key; with the log, the key that is not needed goes.
         if settlement != nil, database != nil, pending == nil { truncateLog() }
         strengthenPassphrase()
@@ -79,12 +79,15 @@ extension StoreEngine {
         return loaded
     }
 
-    /// Has a key file deleted that an interrupted change has left, and that the store does not need. A quarantined file may need it.
-    private func retireKeyFile() {
-        guard let source = wrapped?.source, source != .file, settlement?.retired == nil, pending?.records == nil,
-            report.quarantined.isEmpty, ring.hasUnsettledKeyFile
-        else { return }
-        settlement = Settlement(current: settlement?.current, retired: .file)
+    /// Has keys deleted that an interrupted change has left, and that the store does not need. A quarantined file may need them.
+    private func retireUnneededKeys() {
+        guard let source = wrapped?.source, pending?.records == nil else { return }
+        // The keyring has the key that has opened the store, and no other one.
+        if source == .secretService, wrapping?.isSettled == true { ring.keyringMark.remove() }
+        let unneeded = ring.unsettledSources.filter { $0 != source }
+        guard !unneeded.isEmpty, report.quarantined.isEmpty else { return }
+        let others = (settlement?.retired ?? []).filter { other in !unneeded.contains { $0 == other } }
+        settlement = Settlement(current: settlement?.current, retired: unneeded + others)
     }
 
     /// Replaces the key if it was derived from the passphrase in a way that is too cheap today. If that fails, the next load

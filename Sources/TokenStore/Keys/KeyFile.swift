@@ -50,3 +50,20 @@ struct KeyFile {
         try PrivateFiles.store.replace(path, with: text)
     }
 }
+
+/// An empty file beside the database, while the keyring may have a key that the store does not need. The keyring is not asked for one: it
+/// could ask its user for a password at each start.
+struct KeyringMark {
+    static let name = "cache.keyring"
+    private let path: String
+
+    init(in directory: String) { path = "\(directory)/\(Self.name)" }
+
+    var exists: Bool { PrivateFiles.store.exists(path) }
+
+    /// Writes the file, before the keyring is changed.
+    func write() throws(TokenError) { try PrivateFiles.store.replace(path, with: []) }
+
+    /// Removes the file. If that fails, the next start finds that the keyring has no such key.
+    func remove() { try? PrivateFiles.store.delete(path) }
+}

@@ -109,19 +109,36 @@ struct KeyRing {
 
     private func newWrapping(of source: KeySource, beside old: Wrapping?) throws(TokenError) -> Wrapping {
         let new = Wrapping(source: source, key: SymmetricKey(size: .bits256), isSettled: false)
-        try write(
-            [new.key] + (old?.source == source ? [old?.key].compactMap(\.self) : []), to: source, isSettled: false)
+        let keys = [new.key] + (old?.source == source ? [old?.key].compactMap(\.self) : [])
+        guard source == .secretService else {
+            try write(keys, to: source, isSettled: false)
+            return new
+        }
+        let wasMarked = keyringMark.exists
+        try keyringMark.write()
+        do throws(TokenError) {
+            try secretTool.write(keys)
+        } catch {
+            // Nothing is sealed with a key that the keyring may have nevertheless.
+            if !wasMarked { keyringMark.remove() }
+            throw error
+        }
         return new
     }
 
     /// Makes `current` the only key of its source.
     func settle(_ current: Wrapping) throws(TokenError) {
         try write([current.key], to: current.source, isSettled: true)
+        if current.source == .secretService { keyringMark.remove() }
     }
 
-    /// Marks the key file as one that the store may not need any more, before the key comes from another source.
+    /// Marks the key of a source as one that the store may not need any more, before the key comes from another source.
     func unsettle(_ current: Wrapping) throws(TokenError) {
-        if current.source == .file { try write([current.key], to: .file, isSettled: false) }
+        switch current.source {
+        case .file: try write([current.key], to: .file, isSettled: false)
+        case .secretService: try keyringMark.write()
+        case .credential, .passphrase: break
+        }
     }
 
     private func write(_ keys: [SymmetricKey], to source: KeySource, isSettled: Bool) throws(TokenError) {
@@ -150,7 +167,9 @@ struct KeyRing {
     func retire(_ source: KeySource) throws(TokenError) {
         switch source {
         case .file: try PrivateFiles.store.delete(keyFile.path)
-        case .secretService: try secretTool.clear()
+        case .secretService:
+            try secretTool.clear()
+            keyringMark.remove()
         case .credential, .passphrase: break
         }
     }
@@ -189,9 +208,11 @@ struct KeyRing {
         }
     }
 
-    /// Whether the key file has been written for a change that was interrupted.
-    var hasUnsettledKeyFile: Bool {
-        if case .keys(_, let isSettled)? = try? keyFile.read() { !isSettled } else { false }
+    /// The sources whose key may have been written for a change that was interrupted, or was to be deleted after one.
+    var unsettledSources: [KeySource] {
+        var sources: [KeySource] = keyringMark.exists ? [.secretService] : []
+        if case .keys(_, let isSettled)? = try? keyFile.read(), !isSettled { sources.append(.file) }
+        return sources
     }
 
     private static func notRequired(_ source: KeySource, _ required: KeySource) -> TokenError {
@@ -212,6 +233,9 @@ struct KeyRing {
     // MARK: - Reading
 
     var keyFile: KeyFile { KeyFile(in: directory) }
+
+    /// The mark of a keyring that may have a key that the store does not need.
+    var keyringMark: KeyringMark { KeyringMark(in: directory) }
 
     private var secretTool: SecretTool {
         SecretTool(program: settings.secretTool, store: directory, helper: settings.helper)

@@ -37,12 +37,21 @@ struct SecretTool {
             if !text.isEmpty { text += "\n".utf8 }
             text += line
         }
-        let ended = try run(.store, input: text)
-        guard ended.status == 0 else { throw unavailable }
+        try save(text)
     }
 
+    private func save(_ text: [UInt8]) throws(TokenError) {
+        guard try run(.store, input: text).status == 0 else { throw unavailable }
+    }
+
+    /// Deletes what the keyring has.
+    ///
+    /// The program deletes nothing in a keyring that is locked, and tells that as it tells that there is nothing to delete. A text that is
+    /// saved, and can be deleted, shows that the keyring is open.
     func clear() throws(TokenError) {
-        _ = try run(.clear, input: [])
+        if try run(.clear, input: []).status == 0 { return }
+        try save(Array("no key\n".utf8))
+        guard try run(.clear, input: []).status == 0 else { throw unavailable }
     }
 
     private func run(_ operation: KeyringHelper.Operation, input: [UInt8]) throws(TokenError) -> PipedProcess.Outcome {

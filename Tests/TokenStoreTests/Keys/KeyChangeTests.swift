@@ -223,6 +223,66 @@ internal import TokenModel
         }
     }
 
+    /// The same for a key in the keyring, which is not asked whether it has one.
+    @Test(arguments: FaultyDisk.Failure.allCases)
+    func deletesTheKeyInTheKeyringAfterAnInterruptedChangeToAnotherSource(failure: FaultyDisk.Failure) async throws {
+        for after in 0... {
+            let (folder, disk, keyring) = (try await folderWithRecords(1...3), try FaultyDisk(), try TemporaryFolder())
+            let keys = KeySettings(
+                secretTool: try await keyring.makeProgram("secret-tool", Self.keyring(keyring.file("secret"))))
+            let store = try folder.open(vfs: disk.name, keys: keys)
+            _ = try await store.load()
+            try await store.changeKeySource(to: .secretService, passphrase: nil)
+            #expect(!folder.names.contains(KeyringMark.name))
+            disk.fail(failure, after: after)
+            _ = try? await store.changeKeySource(to: .file, passphrase: nil)
+            let failed = disk.failed > 0
+            let killed = try folder.copyWithoutClosing()
+            disk.recover()
+            await store.close()
+            let again = try killed.open(keys: keys)
+            #expect(try await again.load().count == 3, "\(failure) after \(after)")
+            let (source, isQuarantined) = (again.report.keySource, !again.report.quarantined.isEmpty)
+            await again.close()
+            let hasKey = FileManager.default.fileExists(atPath: keyring.file("secret"))
+            #expect(hasKey == (source == .secretService) || isQuarantined, "\(failure) after \(after)")
+            #expect(!killed.names.contains(KeyringMark.name) || isQuarantined, "\(failure) after \(after)")
+            guard failed else { break }
+        }
+    }
+
+    /// A keyring that is locked deletes nothing. Its user may delete the key meanwhile.
+    @Test(arguments: [false, true]) func deletesTheKeyWhenTheKeyringIsUnlocked(isDeleted: Bool) async throws {
+        let (folder, keyring) = (try await folderWithRecords(1...3), try TemporaryFolder())
+        let (secret, lock) = (keyring.file("secret"), keyring.file("secret.locked"))
+        let keys = KeySettings(secretTool: try await keyring.makeProgram("secret-tool", Self.keyring(secret)))
+        let store = try folder.open(keys: keys)
+        _ = try await store.load()
+        try await store.changeKeySource(to: .secretService, passphrase: nil)
+        try Data().write(to: URL(filePath: lock))
+        try await store.changeKeySource(to: .file, passphrase: nil)
+        #expect(store.report.notices.contains { $0.hasSuffix("unlock the keyring, and restart the agent") })
+        await store.close()
+
+        let locked = try folder.open(keys: keys)
+        for _ in 0..<2 {
+            #expect(try await locked.load().count == 3)
+            try await locked.lock()
+        }
+        #expect(locked.report.notices.count == 1)
+        #expect(FileManager.default.fileExists(atPath: secret))
+        await locked.close()
+
+        try FileManager.default.removeItem(atPath: lock)
+        if isDeleted { try FileManager.default.removeItem(atPath: secret) }
+        let unlocked = try folder.open(keys: keys)
+        #expect(try await unlocked.load().count == 3)
+        #expect(unlocked.report.notices == [])
+        await unlocked.close()
+        #expect(!FileManager.default.fileExists(atPath: secret))
+        #expect(!folder.names.contains(KeyringMark.name))
+    }
+
     /// The folder as it is between the commit of a change to a passphrase and the deletion of the old key.
     @Test func deletesTheKeyFileThatAKillHasLeft() async throws {
         let folder = try await folderWithRecords(1...3)
@@ -246,7 +306,7 @@ internal import TokenModel
         _ = try await store.load()
         try await store.onQueue { engine throws(TokenError) in
             engine.database = nil
-            engine.settlement = StoreEngine.Settlement(current: nil, retired: .file)
+            engine.settlement = StoreEngine.Settlement(current: nil, retired: [.file])
             try engine.lock()
         }
         #expect(folder.names.contains(KeyFile.name))
@@ -263,9 +323,10 @@ internal import TokenModel
         #expect(throws: TokenError.self) { try ring.retire(.file) }
     }
 
-    /// A `secret-tool` whose keyring is a file.
+    /// A `secret-tool` whose keyring is a file. It is locked while there is another file, with `.locked` at the end of its name.
     private static func keyring(_ file: String) -> String {
         """
+        [ ! -e "\(file).locked" ] || exit 1
         case $1 in
         store) cat >"\(file)" ;;
         lookup) cat "\(file)" ;;
