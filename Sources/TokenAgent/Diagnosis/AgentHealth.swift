@@ -122,6 +122,12 @@ final class AgentHealth {
         }
         guard access(folder, W_OK) == 0 else {
             let isReadOnly = errno == EROFS
+            if FileStatus(folder) == nil {
+                return HealthCheck(
+                    name: "state folder", ok: false, detail: "\(folder) does not exist any more",
+                    // The next request starts an agent that makes it.
+                    hint: "kill \(getpid())")
+            }
             return HealthCheck(
                 name: "state folder", ok: false,
                 detail: "\(folder) is \(isReadOnly ? "on a file system that is read-only" : "not writable")",

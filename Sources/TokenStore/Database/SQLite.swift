@@ -36,6 +36,12 @@ final class SQLiteConnection {
     /// Writes the log into the database, and truncates it.
     func truncateLog() throws(TokenError) { try execute("PRAGMA wal_checkpoint(TRUNCATE)") }
 
+    /// Whether the path leads to another file than the open one, or to none. What is written to that is lost when it is closed.
+    var hasMoved: Bool {
+        var hasMoved: Int32 = 0
+        return sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved) == SQLITE_OK && hasMoved != 0
+    }
+
     /// Runs one or more statements, and ignores their rows.
     func execute(_ sql: String) throws(TokenError) {
         limits.beginStep()

@@ -1,5 +1,11 @@
 internal import TokenModel
 
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
 /// The tables of the store: sealed records by number, the sealed state, and the wrapped key.
 ///
 /// Not safe to share between threads: `Store` uses it on its queue only.
@@ -186,11 +192,20 @@ final class StoreDatabase {
         for record in new { try put(record) }
     }
 
+    /// Makes what `body` writes durable, or nothing.
+    ///
+    /// - Throws: what `body` throws; `storeUnavailable` (-53008) also if the file has been removed or replaced, as by a backup.
     func transaction(_ body: () throws(TokenError) -> Void) throws(TokenError) {
         try connection.execute("BEGIN IMMEDIATE")
         do throws(TokenError) {
             if !isMarked { try connection.execute("PRAGMA user_version = \(Self.version)") }
             try body()
+            guard !connection.hasMoved else {
+                throw TokenError(
+                    .storeUnavailable,
+                    "\(connection.path) was removed or replaced by another program; to have the agent use what is there now",
+                    .purpose("kill \(getpid())"))
+            }
             try connection.execute("COMMIT")
             isMarked = true
         } catch {

@@ -118,6 +118,28 @@ internal import TokenModel
         }
     }
 
+    /// A sign-in that is lost when the agent ends must not look like one that has been saved.
+    @Test func reportsThatItsFolderWasRemoved() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let parameters = try f.parameters()
+            let alice = try await f.signIn("alice@contoso.com", parameters)
+            try FileManager.default.removeItem(atPath: f.folder.file("state"))
+            let failure = await #expect(throws: TokenError.self) { try await f.signIn("bob@contoso.com", parameters) }
+            #expect(failure?.code == .storeUnavailable)
+            let client = AgentClient(socketPath: f.socketPath)
+            let token = try await client.acquireTokenSilent(
+                AcquireTokenSilent(parameters: parameters, account: alice.account.reference))
+            #expect(token.accessToken == alice.accessToken)
+            let checks = try await client.diagnose(Diagnose(authority: parameters.authority)).checks
+            for (name, detail) in [("store", "was removed or replaced"), ("state folder", "does not exist any more")] {
+                let check = checks.first { $0.name == name }
+                #expect(check?.ok == false && check?.detail.contains(detail) == true, "\(String(describing: check))")
+                #expect(check?.hint == "kill \(agent.processID)")
+            }
+        }
+    }
+
     @Test func reportsALostResponseButNoDamage() async throws {
         try await AgentProcessFixture.with { f in
             var agent = try await f.agent()

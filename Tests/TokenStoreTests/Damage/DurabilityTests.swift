@@ -55,4 +55,33 @@ internal import TokenStore
         #expect(bytes.range(of: Data(secret.body)) == nil)
         #expect(folder.mode(of: "cache.sqlite-wal") == nil)
     }
+    /// By `rm -r`, or by a backup that is put in its place: SQLite writes on to the file that has no name any more.
+    @Test(arguments: [false, true])
+    func acknowledgesNothingInAFileThatWasRemovedOrReplaced(isReplaced: Bool) async throws {
+        let folder = try StoreFolder()
+        let store = try folder.open()
+        try await store.commit([.put(.sample(1))])
+        let backup = try folder.copyWithoutClosing()
+        try FileManager.default.removeItem(atPath: folder.path)
+        if isReplaced { try FileManager.default.copyItem(atPath: backup.path, toPath: folder.path) }
+        let changes: [StoreChange] = [.put(.sample(2))]
+        for hasBatches in [false, true] {
+            let error = await #expect(throws: TokenError.self) {
+                if hasBatches {
+                    try await store.commit(batches: { number throws(TokenError) in number == 0 ? changes : nil })
+                } else {
+                    try await store.commit(changes)
+                }
+            }
+            #expect(error?.code == .storeUnavailable)
+            #expect(error?.message.contains("was removed or replaced by another program") == true)
+            #expect(store.report.writeError == error)
+        }
+        #expect(try await store.records(with: [.sample(1)]) == [.sample(1)], "what was written before is served")
+        await store.close()
+        // Closing leaves the log of the backup alone.
+        let again = try folder.open()
+        #expect(try await again.load() == (isReplaced ? [.sample(1)] : []))
+        await again.close()
+    }
 }
