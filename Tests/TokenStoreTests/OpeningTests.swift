@@ -35,6 +35,22 @@ internal import TokenStore
         await again.close()
     }
 
+    /// As on a file system that does not answer for a moment. A new store would take the place of the old one.
+    @Test(arguments: ["", "-wal", ".new"])
+    func startsNoNewStoreWhileAFileCannotBeLookedAt(suffix: String) async throws {
+        let folder = try StoreFolder()
+        let store = try folder.open()
+        // A link to itself, which the kernel does not follow.
+        let path = folder.file + suffix
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: path)
+        let error = await #expect(throws: TokenError.self) { try await store.load() }
+        #expect(error?.code == .storeUnavailable)
+        #expect(folder.names == ["cache.sqlite\(suffix)"])
+        try FileManager.default.removeItem(atPath: path)
+        #expect(try await store.load() == [])
+        await store.close()
+    }
+
     @Test func restoresTheModeOfAFile() async throws {
         let folder = try StoreFolder()
         let store = try folder.open()

@@ -48,6 +48,7 @@ extension StoreEngine {
     }
 
     private func loadFiles<Receiver: RecordReceiver>() throws(TokenError) -> Receiver {
+        try paths.requireReachable()
         let stuck = replacementError()
         if stuck == nil { try paths.finishQuarantine() }
         // The log belongs to the database that is to be replaced.
@@ -116,6 +117,7 @@ extension StoreEngine {
         if let stuck { return .unwritable(stuck) }
         if let database { return .open(database) }
         guard let size = PrivateFiles.store.size(of: paths.database) else {
+            try paths.requireReachable()
             return log.bytes.isEmpty ? .nothing : .damaged("the database is missing")
         }
         if paths.isTooLong { return .damaged("it is longer than \(StorePaths.sizeLimit >> 20) MiB") }

@@ -92,6 +92,22 @@ struct StorePaths: Sendable {
         return try PrivateFiles.store.read(path, limit: Self.sizeLimit) ?? []
     }
 
+    /// Refuses files of which it cannot be found out whether they are there, as on a file system that does not answer for a moment. A new
+    /// store would take their place.
+    func requireReachable() throws(TokenError) {
+        for path in [database, log, replacement] where FileStatus(path) == nil {
+            let exists: Bool
+            do throws(SystemError) {
+                exists = try FileStatus.exists(path)
+            } catch {
+                throw PrivateFiles.store.failure("cannot read \(path)", error)
+            }
+            guard !exists else {
+                throw TokenError(.storeUnavailable, "\(path) is there, and cannot be read; check its file system")
+            }
+        }
+    }
+
     // MARK: - Replacement
 
     /// Whether a complete new database waits to replace the current one, which may have been moved already. One that cannot be read may
