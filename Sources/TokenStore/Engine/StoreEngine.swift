@@ -79,6 +79,16 @@ final class StoreEngine {
 
     private func write(_ changes: some Sequence<StoreChange>) throws(TokenError) {
         let derived = try derivedKeys()
+        do throws(TokenError) {
+            try write(changes, derived)
+        } catch {
+            guard error.code == .cacheBadFormat else { throw error }
+            try repairInUse(derived, error)
+            try write(changes, derived)
+        }
+    }
+
+    private func write(_ changes: some Sequence<StoreChange>, _ derived: StoreKeys.Derived) throws(TokenError) {
         let database = try writableDatabase(derived)
         let plan = try ledger.plan(changes, derived)
         guard !plan.isEmpty else { return }
@@ -90,12 +100,8 @@ final class StoreEngine {
         } catch {
             // The numbers may have reached the disk: they are not given out again.
             ledger.markUsed(upTo: plan.after.counter)
-            guard error.code == .cacheBadFormat else {
-                report.writeError = error
-                throw error
-            }
-            try repairInUse(derived, error)
-            try retry(changes, derived)
+            if error.code != .cacheBadFormat { report.writeError = error }
+            throw error
         }
     }
 
@@ -193,17 +199,5 @@ final class StoreEngine {
         let found = StoreFindings(everywhere, derived, asOf: ledger)
         _ = try repair(found, derived, error.message)
         if !found.isComplete { report.losses += 1 }
-    }
-
-    private func retry(_ changes: some Sequence<StoreChange>, _ derived: StoreKeys.Derived) throws(TokenError) {
-        let database = try writableDatabase(derived)
-        let plan = try ledger.plan(changes, derived)
-        do throws(TokenError) {
-            try database.apply(plan, try plan.after.sealed(derived), upTo: options.sizeLimit)
-            ledger.apply(plan)
-        } catch {
-            ledger.markUsed(upTo: plan.after.counter)
-            throw error
-        }
     }
 }

@@ -40,6 +40,24 @@ internal import TokenModel
         try await Self.check(store, folder, [.sample(1)])
     }
 
+    /// The disk could not be read when the store was loaded, which was then read without SQLite.
+    @Test func repairsADatabaseThatIsDamagedBeforeItIsOpened() async throws {
+        let (folder, disk) = (try StoreFolder(), try FaultyDisk())
+        let first = try folder.open()
+        try await first.commit((1...4).map { .put(.sample($0)) })
+        await first.close()
+        disk.fail(.read)
+        let store = try folder.open(vfs: disk.name)
+        #expect(try await store.load().count == 4)
+        disk.recover()
+        let file = try FileHandle(forUpdating: URL(filePath: folder.file))
+        try file.write(contentsOf: Data(repeating: 0x41, count: 100))
+        try file.close()
+        try await store.commit([.put(.sample(5))])
+        #expect(store.report.writeError == nil && store.report.losses == 0 && store.report.size > 0)
+        try await Self.check(store, folder, [.sample(1), .sample(2), .sample(3), .sample(4), .sample(5)])
+    }
+
     /// Four records in the database; in the log, one is replaced and one removed.
     private static func store(_ folder: StoreFolder, _ disk: FaultyDisk) async throws -> Store {
         let first = try folder.open()
