@@ -77,8 +77,7 @@ final class AuditFile: AuditSink {
         let file = try FileDescriptor(readingRegular: path)
         let length = 64 << 10
         let start = max(try file.status.size - length, 0)
-        guard lseek(file.number, off_t(start), SEEK_SET) >= 0 else { throw .last }
-        let bytes = try file.readStream(limit: length)
+        let bytes = try file.readStream(from: start, limit: length)
         guard start > 0, let first = bytes.firstIndex(of: UInt8(ascii: "\n")) else { return bytes }
         return Array(bytes[(first + 1)...])
     }

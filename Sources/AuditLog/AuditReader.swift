@@ -1,12 +1,6 @@
 internal import PosixFiles
 package import TokenModel
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
-
 /// Reads the log's files from the oldest on, and checks the chain of their lines.
 package struct AuditReader {
     /// What a call of ``next()`` returns.
@@ -65,8 +59,7 @@ package struct AuditReader {
             files = ["\(path).1", path]
             return true
         }
-        guard lseek(file.number, off_t(offset), SEEK_SET) >= 0 else { throw .last }
-        let bytes = try file.readStream(limit: 64 << 10)
+        let bytes = try file.readStream(from: offset, limit: 64 << 10)
         guard !bytes.isEmpty else {
             guard files.count > 1 else { return false }
             if !rest.isEmpty { items += check.items(of: rest) }

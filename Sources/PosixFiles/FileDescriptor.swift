@@ -286,6 +286,12 @@ package struct FileDescriptor: ~Copyable {
         return bytes
     }
 
+    /// Reads up to `limit` bytes from a position on, as `readStream(limit:)` does.
+    package func readStream(from position: Int, limit: Int) throws(SystemError) -> [UInt8] {
+        guard lseek(number, off_t(position), SEEK_SET) >= 0 else { throw .last }
+        return try readStream(limit: limit)
+    }
+
     /// Writes all of the bytes at the current position.
     package func writeAll(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
         try Self.writeAll(bytes, to: number)

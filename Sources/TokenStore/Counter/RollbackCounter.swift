@@ -32,7 +32,7 @@ package final class RollbackCounter: Sendable {
         self.name = name
         self.isReset = isReset
         let place = "sso-agent \(FileStatus.effectiveUser) \(StorePaths(directory).directory)"
-        let hash = SHA256.hash(data: Array(place.utf8)).prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        let hash = SHA256.hash(data: Array(place.utf8)).prefix(4).number(as: UInt32.self)
         index = Self.ownersIndices | hash & 0x3F_FFFF
     }
 

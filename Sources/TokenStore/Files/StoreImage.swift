@@ -90,7 +90,7 @@ struct StoreImage {
     }
 
     private static func number(_ bytes: ArraySlice<UInt8>) -> Int {
-        bytes.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+        bytes.prefix(4).number()
     }
 
     private static func variableLength(of number: Int) -> Int {

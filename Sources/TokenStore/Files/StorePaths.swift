@@ -143,7 +143,7 @@ struct StorePaths: Sendable {
         guard let header = try PrivateFiles.store.read(path, limit: 100), header.count == 100,
             header.starts(with: Array("SQLite format 3\0".utf8))
         else { return false }
-        func number(_ bytes: Range<Int>) -> Int { header[bytes].reduce(0) { $0 << 8 | Int($1) } }
+        func number(_ bytes: Range<Int>) -> Int { header[bytes].number() }
         let pageSize = number(16..<18) == 1 ? 65_536 : number(16..<18)
         return number(68..<72) == StoreDatabase.applicationID
             && PrivateFiles.store.size(of: path) == number(28..<32) * pageSize

@@ -61,7 +61,7 @@ struct WriteAheadLog {
     }
 
     private func word(_ offset: Int) -> UInt32 {
-        bytes[offset..<(offset + 4)].reduce(0) { $0 << 8 | UInt32($1) }
+        bytes[offset..<(offset + 4)].number()
     }
 
     private static let header = 32

@@ -19,6 +19,13 @@ extension [UInt8] {
     }
 }
 
+extension Sequence<UInt8> {
+    /// The number that the bytes are, most significant byte first.
+    func number<Number: FixedWidthInteger>(as _: Number.Type = Number.self) -> Number {
+        reduce(0) { $0 << 8 | Number(truncatingIfNeeded: $1) }
+    }
+}
+
 /// Decodes numbers and texts from the front; the methods return nil if there are not enough bytes.
 struct ByteReader {
     private(set) var rest: ArraySlice<UInt8>
@@ -26,8 +33,7 @@ struct ByteReader {
     init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
 
     mutating func number<Number: FixedWidthInteger>(_ type: Number.Type = Number.self) -> Number? {
-        guard let bytes = bytes(MemoryLayout<Number>.size) else { return nil }
-        return bytes.reduce(0) { $0 << 8 | Number(truncatingIfNeeded: $1) }
+        bytes(MemoryLayout<Number>.size)?.number()
     }
 
     mutating func bytes(_ count: Int) -> ArraySlice<UInt8>? {
