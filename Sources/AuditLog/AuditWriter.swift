@@ -165,7 +165,7 @@ package final class AuditWriter: Sendable {
                 waiting.isFailing = false
                 return nil
             }
-            waiting.lost += lost + events.count
+            waiting.lost += events.reduce(lost) { $0 + ($1.count ?? 1) }
             defer { waiting.isFailing = true }
             return waiting.isFailing ? nil : error
         }

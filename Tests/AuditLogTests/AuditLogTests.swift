@@ -278,6 +278,24 @@ internal import TokenModel
         #expect(lost["event"] == "lost" && lost["count"] == "2" && next["client_id"] == "c")
     }
 
+    /// Equal events share a line, which stands for all of them.
+    @Test func countsEveryEventOfALineThatCouldNotBeWritten() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("missing/audit.log")
+        let writer = AuditWriter(.file(path: path, limit: 1 << 20))
+        for _ in 0..<1000 { writer.record(event("a", .token)) }
+        await writer.flush()
+        try FileManager.default.createDirectory(atPath: folder.file("missing"), withIntermediateDirectories: false)
+        writer.record(event("b"))
+        await writer.flush()
+        var reader = try AuditReader(path: path)
+        guard case .line(_, let lost)? = try reader.next() else {
+            Issue.record("a line is expected")
+            return
+        }
+        #expect(lost["event"] == "lost" && lost["count"] == "1000")
+    }
+
     @Test func neverFollowsALinkToAnotherFile() async throws {
         let folder = try TemporaryFolder()
         let target = folder.file("precious")
