@@ -50,11 +50,12 @@ final class AuditFile: AuditSink {
         throw error
     }
 
+    /// Makes room for a new file. Only those older files are renamed that are in the way of a newer one: a kill between two renames leaves
+    /// a gap, which the next rotation fills, and drops no file for.
     private func rotate() {
-        for number in stride(from: AuditWriter.olderFiles - 1, through: 1, by: -1) {
-            rename("\(path).\(number)", "\(path).\(number + 1)")
-        }
-        rename(path, "\(path).1")
+        let files = [path] + (1...AuditWriter.olderFiles).map { "\(path).\($0)" }
+        let end = files.indices.first { $0 > 0 && FileStatus(files[$0], followsLinks: false) == nil } ?? files.count - 1
+        for index in (0..<end).reversed() { rename(files[index], files[index + 1]) }
     }
 
     /// Reads the last lines of the newest file that has one.

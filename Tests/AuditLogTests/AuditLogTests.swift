@@ -121,6 +121,25 @@ internal import TokenModel
         #expect(try self.read(path).findings.count == 1)
     }
 
+    /// The files are renamed one after another, the oldest first.
+    @Test func dropsNoFileForTheGapThatAKillHasLeft() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("audit.log")
+        await write((1...60).map { "app-\($0)" }, to: path, limit: 2000)
+        try FileManager.default.removeItem(atPath: path + ".4")
+        for number in [3, 2] {
+            try FileManager.default.moveItem(atPath: "\(path).\(number)", toPath: "\(path).\(number + 1)")
+        }
+        let before = try read(path)
+        var added: [String] = []
+        while !FileManager.default.fileExists(atPath: path + ".2") {
+            added.append("app-\(61 + added.count)")
+            await write(added.suffix(1), to: path, limit: 2000)
+        }
+        let after = try read(path)
+        #expect(after.findings.isEmpty && after.clientIDs == before.clientIDs + added)
+    }
+
     /// Only a log that has dropped its oldest file begins with another line than the first.
     @Test(arguments: [1, 3])
     func showsThatTheFirstLinesAreMissing(count: Int) async throws {
