@@ -54,7 +54,7 @@ package struct PrivateFiles: Sendable {
 
     /// The names of the files in a directory; none if it does not exist.
     ///
-    /// - Throws: if the directory cannot be read.
+    /// - Throws: if the directory cannot be read to its end.
     package static func names(in directory: String) throws(SystemError) -> [String] {
         guard let stream = opendir(directory) else {
             let error = SystemError.last
@@ -62,14 +62,29 @@ package struct PrivateFiles: Sendable {
             return []
         }
         defer { closedir(stream) }
+        return try names(of: stream)
+    }
+
+    #if canImport(Darwin)
+        typealias DirectoryStream = UnsafeMutablePointer<DIR>
+    #else
+        typealias DirectoryStream = OpaquePointer
+    #endif
+
+    static func names(of stream: DirectoryStream) throws(SystemError) -> [String] {
         var names: [String] = []
-        while let entry = readdir(stream) {
+        while true {
+            // An error differs from the end in this only.
+            errno = 0
+            guard let entry = readdir(stream) else {
+                guard errno == 0 else { throw .last }
+                return names
+            }
             names.append(
                 withUnsafeBytes(of: entry.pointee.d_name) { bytes in
                     String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
                 })
         }
-        return names
     }
 
     /// Sets the mode of a file to 0600 if other users could access it, as after a restore from a backup. A failure is ignored,

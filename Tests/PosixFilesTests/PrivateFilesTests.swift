@@ -227,6 +227,19 @@ internal import TokenModel
         _ = try FileDescriptor(readingRegular: folder.file("file"))
     }
 
+    #if os(Linux)
+        /// Rules of the configuration may be in the rest.
+        @Test func takesADirectoryThatCannotBeReadToItsEndForNoShorterOne() throws {
+            let folder = try TemporaryFolder()
+            let stream = try #require(opendir(folder.path))
+            defer { closedir(stream) }
+            let null = open("/dev/null", O_RDONLY | O_CLOEXEC)
+            #expect(dup2(null, dirfd(stream)) >= 0)
+            close(null)
+            #expect(throws: SystemError(number: ENOTDIR)) { try PrivateFiles.names(of: stream) }
+        }
+    #endif
+
     @Test func findsNoNamesInADirectoryThatDoesNotExistAndNoneInAFile() throws {
         let folder = try TemporaryFolder()
         #expect(try PrivateFiles.names(in: folder.file("none")).isEmpty)

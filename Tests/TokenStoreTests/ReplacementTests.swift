@@ -3,7 +3,8 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 internal import TokenModel
-internal import TokenStore
+
+@testable internal import TokenStore
 
 /// The replacement of a damaged database by a new one: an interruption loses nothing, and the quarantined file is
 /// unchanged.
@@ -153,6 +154,15 @@ internal import TokenStore
             #expect(store.report.quarantined.isEmpty)
         }
         await store.close()
+    }
+
+    /// The log of the database may be in it under another name, and so may a file that needs a key.
+    @Test func takesNoFolderThatCannotBeListedForOneWithoutQuarantinedFiles() throws {
+        let folder = try StoreFolder()
+        let file = folder.root + "/file"
+        try Data().write(to: URL(filePath: file))
+        #expect(throws: TokenError.self) { try StorePaths(file).finishQuarantine() }
+        #expect(throws: TokenError.self) { try StorePaths(file).findQuarantined() }
     }
 
     /// A crash after the store with a damaged key file has been moved to quarantine, and before the key file has been moved.

@@ -221,7 +221,7 @@ extension StoreEngine {
 
     /// Refuses to replace a key that a quarantined file may need.
     private func requireRetirable(_ sources: [KeySource]) throws(TokenError) {
-        guard let file = paths.quarantined.first else { return }
+        guard let file = try paths.findQuarantined().first else { return }
         for source in sources where ring.hasStoredKey(source) {
             throw TokenError(
                 .storeUnavailable,

@@ -86,7 +86,7 @@ extension StoreEngine {
         // The keyring has the key that has opened the store, and no other one.
         if source == .secretService, wrapping?.isSettled == true { ring.keyringMark.remove() }
         let unneeded = ring.unsettledSources.filter { $0 != source }
-        guard !unneeded.isEmpty, report.quarantined.isEmpty else { return }
+        guard !unneeded.isEmpty, (try? paths.findQuarantined().isEmpty) == true else { return }
         let others = (settlement?.retired ?? []).filter { other in !unneeded.contains { $0 == other } }
         settlement = Settlement(current: settlement?.current, retired: unneeded + others)
     }

@@ -173,7 +173,7 @@ struct StorePaths: Sendable {
     /// Ends a quarantine that was interrupted: the log follows its database or, if that has not been moved, returns to it. Without the log,
     /// the database would be taken for an older state.
     func finishQuarantine() throws(TokenError) {
-        let names = (try? PrivateFiles.names(in: directory)) ?? []
+        let names = try fileNames()
         for name in names where name.hasPrefix(Self.name + Self.quarantineMark) && name.hasSuffix(Self.movingLog) {
             let moved = "\(directory)/\(name.dropLast(Self.movingLog.count))"
             let isInPlace =
@@ -185,9 +185,21 @@ struct StorePaths: Sendable {
     /// The end of the name of a log while it and its database are moved to quarantine.
     private static let movingLog = "-wal.moving"
 
-    /// The names of the files in quarantine; the log of a quarantined database is not listed.
-    var quarantined: [String] {
-        let names = ((try? PrivateFiles.names(in: directory)) ?? []).filter(Self.isQuarantined)
+    /// The names of the files in the directory.
+    private func fileNames() throws(TokenError) -> [String] {
+        do throws(SystemError) { return try PrivateFiles.names(in: directory) } catch {
+            throw PrivateFiles.store.failure("cannot read \(directory)", error)
+        }
+    }
+
+    /// The names of the files in quarantine, for the user; none if they cannot be found out.
+    var quarantined: [String] { (try? findQuarantined()) ?? [] }
+
+    /// Returns the names of the files in quarantine; the log of a quarantined database is not listed.
+    ///
+    /// - Throws: `storeUnavailable` (-53008) if they cannot be found out.
+    func findQuarantined() throws(TokenError) -> [String] {
+        let names = try fileNames().filter(Self.isQuarantined)
         return names.filter { !$0.hasSuffix("-wal") || !names.contains(String($0.dropLast(4))) }.sorted()
     }
 
