@@ -120,7 +120,10 @@ package struct ConfigurationEditor {
             throw TokenError(
                 .invalidDeveloperParameter, "\(path) would have more than \(Configuration.sizeLimit) bytes; shorten it")
         }
-        try Self.files.replace(path, with: bytes)
+        // Under a temporary name that no other program uses: the folder is the user's.
+        let file = try PrivateFileWriter(path, replacing: true, Self.files)
+        try file.write(Secret(bytes: bytes))
+        try file.finish()
     }
 
     private static func attempt<Value>(

@@ -126,8 +126,8 @@ package struct PrivateFiles: Sendable {
         return "chmod u+rw \(path.shellWord)"
     }
 
-    /// Replaces a file by a new one of mode 0600 in one step: a reader, and the disk after a crash, has the old content or the
-    /// new content.
+    /// Replaces a file of a folder of this program's by a new one of mode 0600 in one step: a reader, and the disk after a crash, has the
+    /// old content or the new content. A file with `.new` at the end of the name is overwritten; elsewhere, use `PrivateFileWriter`.
     package func replace(_ path: String, with bytes: [UInt8]) throws(TokenError) {
         let draft = path + ".new"
         unlink(draft)

@@ -89,6 +89,19 @@ internal import TokenModel
         #expect(try Configuration(userFile: path, isRequired: true).defaultApp?.value == "a")
     }
 
+    /// As the package managers of some systems leave beside it.
+    @Test func leavesTheOtherFilesOfTheFolderAlone() throws {
+        let folder = try TemporaryFolder()
+        let (path, other) = (folder.file("config.toml"), folder.file("config.toml.new"))
+        for _ in 0..<2 {
+            try "mine".write(toFile: other, atomically: false, encoding: .utf8)
+            try ConfigurationEditor.change(path) { editor throws(TokenError) in try editor.setDefaultAccount("a") }
+            #expect(try String(contentsOfFile: other, encoding: .utf8) == "mine")
+            #expect(try Set(FileManager.default.contentsOfDirectory(atPath: folder.path)).count == 2)
+        }
+        #expect(try TemporaryFolder.mode(of: path) == 0o600)
+    }
+
     @Test func followsASymbolicLink() throws {
         let folder = try TemporaryFolder()
         let (path, link) = (folder.file("real.toml"), folder.file("link.toml"))
