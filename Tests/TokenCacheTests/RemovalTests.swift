@@ -97,4 +97,25 @@ internal import TokenStore
             rejecting: plan.candidates[0], for: try #require(CacheBuilder.app), in: .standard, error)
         #expect(changes.isEmpty)
     }
+
+    /// Otherwise the family's refresh token would sign the app in again, without the user, if the account is restored.
+    @Test func keepsTheSignOutsOfOtherAppsIfTheUserIsDeleted() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters("app-1"), refreshToken: "own-1", family: "1")
+        try builder.signIn("alice", builder.parameters("app-2"), refreshToken: "own-2", family: "1")
+        let account = CacheBuilder.account("alice")
+        let (app, otherApp) = (try #require(CacheBuilder.app), try #require(CacheBuilder.otherApp))
+        builder.remove(RemoveAccount(clientID: otherApp, account: account))
+        guard case .redeem(let plan) = try builder.decide(builder.parameters("app-1"), account, force: true) else {
+            Issue.record("expected a redemption")
+            return
+        }
+        var error = TokenError(.invalidGrant, "refused")
+        (error.details.oauthError, error.details.subError) = ("invalid_grant", "user_account_deleted")
+        let changes = builder.cache.changes(rejecting: plan.candidates[0], for: app, in: .standard, error)
+        builder.cache.apply(changes, in: .standard)
+        #expect(try builder.decide(builder.parameters("app-1"), account).candidates == ["own-2"])
+        #expect(try builder.decide(builder.parameters("app-2"), account).needsInteraction)
+        #expect(builder.cache.accounts(ListAccounts(clientID: otherApp)).accounts.isEmpty)
+    }
 }

@@ -4,7 +4,8 @@ internal import TokenStore
 extension CredentialCache {
     /// The changes that follow from a token endpoint's rejection of a refresh token.
     ///
-    /// Only `bad_token` makes the token invalid; other rejections may be temporary. A token that has been replaced since is kept.
+    /// Only `bad_token` makes the token invalid; other rejections may be temporary. A token that has been replaced since is kept. If the
+    /// user's account was deleted, no app is signed in to it any more, but sign-outs stay: a family's refresh token may be left.
     package func changes(
         rejecting token: RefreshTokenRecord, for clientID: ClientID, in group: SharingGroup, _ error: TokenError
     ) -> [CacheChange] {
@@ -16,9 +17,8 @@ extension CredentialCache {
         case ("invalid_grant", "user_account_deleted"):
             guard stillHolds(secret: token.secret, of: token.account, in: group) else { return [] }
             return credentialRemovals(of: token.account, credentials, group) { $0 == clientID }
-                + credentials.metadata.sorted { $0.key < $1.key }.map {
-                    remove(.accountMetadata, $0.value.key, account: token.account, group)
-                }
+                + credentials.metadata.filter { $0.value.signInState == .signedIn }.sorted { $0.key < $1.key }
+                .map { remove(.accountMetadata, $0.value.key, account: token.account, group) }
         case (_, "client_mismatch") where token.familyID != nil:
             var app =
                 appMetadata(of: clientID, at: token.environment, in: partition)
