@@ -120,7 +120,7 @@ extension TokenEndpointClient {
     package func beginDeviceCode(_ request: DeviceCodeRequest) async throws(TokenError) -> DeviceCodeGrant {
         try await withCorrelationID(request.correlationID) { () async throws(TokenError) in
             let form = try request.form()
-            let endpoints = try await endpoints(
+            let endpoints = try await currentEndpoints(
                 of: request.authority, version: request.version, correlationID: request.correlationID)
             guard let url = endpoints.deviceCode else {
                 throw TokenError(.unsupportedFunctionality, "\(request.authority) offers no device code sign-in")

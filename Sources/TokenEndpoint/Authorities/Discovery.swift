@@ -34,40 +34,68 @@ extension TokenEndpointClient {
     func endpoints(
         of authority: Authority, version: OAuthVersion, correlationID: CorrelationID? = nil
     ) async throws(TokenError) -> Endpoints {
-        try requireAllowed(authority)
-        if authority.kind == .entra, CloudDirectory.isBuiltIn(authority.environment),
-            let endpoints = Endpoints(byConventionOf: authority, version: version)
-        {
-            return endpoints
-        }
+        if let endpoints = try conventionalEndpoints(of: authority, version: version) { return endpoints }
         let key = DiscoveryKey(authority: authority, version: version)
         if let known = discovered.withLock({ $0[key] }) { return known }
-        let endpoints = try await requestEndpoints(of: authority, version: version, correlationID)
-        discovered.withLock { known in
-            if known.count >= Self.discoveredLimit { known.removeAll() }
-            known[key] = endpoints
-        }
-        return endpoints
+        return try await readEndpoints(key, correlationID)
     }
 
     /// The endpoints of an authority at which a user is about to sign in.
     ///
     /// An authority of Microsoft's clouds, whose endpoints are known, is asked for its discovery document all the same: its sign-in page
-    /// would tell the user, and not the app, that there is no such tenant, and without a network there is no page.
+    /// would tell the user, and not the app, that there is no such tenant, and without a network there is no page. For any other authority
+    /// see `currentEndpoints`.
     ///
     /// - Throws: as `endpoints(of:version:)`; `networkUnavailable` (-53009) if the authority cannot be reached.
     package func signInEndpoints(
         of authority: Authority, version: OAuthVersion, correlationID: CorrelationID
     ) async throws(TokenError) -> Endpoints {
-        let endpoints = try await endpoints(of: authority, version: version, correlationID: correlationID)
-        guard authority.kind == .entra, CloudDirectory.isBuiltIn(authority.environment) else { return endpoints }
+        guard let endpoints = try conventionalEndpoints(of: authority, version: version) else {
+            return try await currentEndpoints(of: authority, version: version, correlationID: correlationID)
+        }
         do throws(TokenError) {
             _ = try await requestEndpoints(of: authority, version: version, correlationID)
         } catch {
-            switch error.code {
-            case .authorityValidation, .networkUnavailable, .cancelled: throw error
-            default: break
-            }
+            if error.preventsSignIn { throw error }
+        }
+        return endpoints
+    }
+
+    /// The endpoints of an authority, whose discovery document is read again: nothing tells the agent that a sign-in page is gone, which
+    /// the browser shows to the user only, and a page may have moved since the document was read. The known endpoints are used if it
+    /// cannot be read for a reason that may pass.
+    ///
+    /// - Throws: as `signInEndpoints`.
+    func currentEndpoints(
+        of authority: Authority, version: OAuthVersion, correlationID: CorrelationID?
+    ) async throws(TokenError) -> Endpoints {
+        if let endpoints = try conventionalEndpoints(of: authority, version: version) { return endpoints }
+        let key = DiscoveryKey(authority: authority, version: version)
+        do throws(TokenError) {
+            return try await readEndpoints(key, correlationID)
+        } catch {
+            guard !error.preventsSignIn, let known = discovered.withLock({ $0[key] }) else { throw error }
+            return known
+        }
+    }
+
+    /// The endpoints of an authority in Microsoft's clouds; nil for any other.
+    private func conventionalEndpoints(
+        of authority: Authority, version: OAuthVersion
+    ) throws(TokenError) -> Endpoints? {
+        try requireAllowed(authority)
+        guard authority.kind == .entra, CloudDirectory.isBuiltIn(authority.environment) else { return nil }
+        return Endpoints(byConventionOf: authority, version: version)
+    }
+
+    /// Requests the discovery document of an authority, and remembers it.
+    private func readEndpoints(
+        _ key: DiscoveryKey, _ correlationID: CorrelationID?
+    ) async throws(TokenError) -> Endpoints {
+        let endpoints = try await requestEndpoints(of: key.authority, version: key.version, correlationID)
+        discovered.withLock { known in
+            if known.count >= Self.discoveredLimit, known[key] == nil { known.removeAll() }
+            known[key] = endpoints
         }
         return endpoints
     }
@@ -103,6 +131,18 @@ extension TokenEndpointClient {
             return .success(clock)
         } catch {
             return .failure(error)
+        }
+    }
+}
+
+extension TokenError {
+    /// Whether a sign-in must not begin after this error of the discovery document. One that is gone means that there is no such provider,
+    /// policy or tenant any more.
+    fileprivate var preventsSignIn: Bool {
+        switch code {
+        case .authorityValidation, .networkUnavailable, .cancelled: true
+        case .unhandledHTTPResponse: [404, 410].contains(details.httpStatus)
+        default: false
         }
     }
 }
