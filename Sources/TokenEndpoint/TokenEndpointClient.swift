@@ -127,7 +127,9 @@ extension TokenEndpointClient {
             }
             return try await transport.send(
                 HTTPRequest(url: url, form: form, correlationID: request.correlationID)
-            ) { (response) throws(TokenError) in try DeviceCodeGrant(response, of: request.authority) }
+            ) { (response) throws(TokenError) in
+                try DeviceCodeGrant(response, of: request.authority, in: request.cloudHosts)
+            }
         }
     }
 }

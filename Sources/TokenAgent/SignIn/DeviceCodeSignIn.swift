@@ -14,7 +14,8 @@ extension SignInSessions {
             DeviceCodeRequest(
                 clientID: parameters.clientID, authority: authority, version: parameters.version,
                 scopes: parameters.scopes, claims: parameters.mergedClaims,
-                extraParameters: parameters.extraParameters, correlationID: parameters.correlationID))
+                extraParameters: parameters.extraParameters, correlationID: parameters.correlationID,
+                cloudHosts: authorities.cloudHosts(of: authority)))
         try register(.deviceCode(request, grant), as: id, lifetime: grant.expiresIn)
         return BeginDeviceCode.Reply(
             sessionID: id, userCode: grant.userCode, verificationURL: grant.verificationURL,

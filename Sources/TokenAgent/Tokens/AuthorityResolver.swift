@@ -119,13 +119,23 @@ final class AuthorityResolver {
     func tokenRequest(_ grant: Grant, at authority: Authority, _ parameters: TokenParameters) -> TokenRequest {
         let hosts: Set<String>? =
             switch authority.kind {
-            case .entra:
-                Set(memory.cache.clouds.cloud(of: authority.environment).aliases + [authority.environment])
+            case .entra: hosts(of: authority)
             case .b2c, .adfs, .ciam: [authority.environment]
             // The discovery document names the host, and its issuer is checked.
             case .openID: nil
             }
         return tokenRequest(grant, at: authority, parameters, hosts)
+    }
+
+    /// The hosts of the cloud of an Entra authority, if it is one of Microsoft's: built in, or named by instance discovery, which asks
+    /// Microsoft. Empty for a host that is not known, of an app that has disabled validation, and for other kinds of authorities.
+    func cloudHosts(of authority: Authority) -> Set<String> {
+        guard authority.kind == .entra, memory.cache.clouds.knows(authority.environment) else { return [] }
+        return hosts(of: authority)
+    }
+
+    private func hosts(of authority: Authority) -> Set<String> {
+        Set(memory.cache.clouds.cloud(of: authority.environment).aliases + [authority.environment])
     }
 
     /// The request that redeems a refresh token at a resolved authority; nil if the token is not bound to that authority. It is

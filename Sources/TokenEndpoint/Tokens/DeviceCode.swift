@@ -16,10 +16,12 @@ package struct DeviceCodeRequest: Sendable {
     package var extraParameters: [String: String]
     /// The correlation ID of the operation.
     package var correlationID: CorrelationID
+    /// The hosts of the authority's cloud, if that is one of Microsoft's clouds; empty if it is none, as far as is known.
+    package var cloudHosts: Set<String>
 
     package init(
         clientID: ClientID, authority: Authority, version: OAuthVersion, scopes: ScopeSet, claims: String? = nil,
-        extraParameters: [String: String] = [:], correlationID: CorrelationID
+        extraParameters: [String: String] = [:], correlationID: CorrelationID, cloudHosts: Set<String> = []
     ) {
         self.clientID = clientID
         self.authority = authority
@@ -28,6 +30,7 @@ package struct DeviceCodeRequest: Sendable {
         self.claims = claims
         self.extraParameters = extraParameters
         self.correlationID = correlationID
+        self.cloudHosts = cloudHosts
     }
 
     /// Encodes the body.
@@ -48,7 +51,7 @@ package struct DeviceCodeGrant: Sendable {
     package var deviceCode: Secret
     /// The code that the user enters: up to 16 ASCII letters, digits and hyphens.
     package var userCode: String
-    /// The page on which the user enters the code, at a host that `isPage(at:of:)` admits.
+    /// The page on which the user enters the code, at a host that `isPage(at:of:in:)` admits.
     package var verificationURL: String
     /// Instructions for the user, without control characters. Those of a provider that is neither Microsoft's nor
     /// on this machine are the agent's.
@@ -70,9 +73,11 @@ package struct DeviceCodeGrant: Sendable {
         self.interval = interval
     }
 
-    /// - Parameter authority: the provider. Only one on this machine that uses `http` itself may name a page with `http`: on such
-    ///   a page somebody else could read the user's password.
-    init(_ response: HTTPResponse, of authority: Authority) throws(TokenError) {
+    /// - Parameters:
+    ///   - authority: the provider. Only one on this machine that uses `http` itself may name a page with `http`: on such
+    ///     a page somebody else could read the user's password.
+    ///   - cloudHosts: as `DeviceCodeRequest.cloudHosts`.
+    init(_ response: HTTPResponse, of authority: Authority, in cloudHosts: Set<String> = []) throws(TokenError) {
         let object = try response.oauthObject(isOfSignIn: true)
         guard let deviceCode = object.text("device_code"), let userCode = object.text("user_code"),
             let url = object.text("verification_uri") ?? object.text("verification_url")
@@ -80,7 +85,7 @@ package struct DeviceCodeGrant: Sendable {
         guard Endpoints.isSafe(url, for: authority), Endpoints.isURL(url) else {
             throw response.invalid("names a page for the code that does not use https")
         }
-        guard Self.isPage(at: try URLParts(url).host, of: authority) else {
+        guard Self.isPage(at: try URLParts(url).host, of: authority, in: cloudHosts) else {
             throw response.invalid("names a page for the code that is another provider's")
         }
         guard Self.isUserCode(userCode) else {
@@ -101,12 +106,15 @@ package struct DeviceCodeGrant: Sendable {
     /// Whether users of a provider may enter their code at a page of a host. A provider that names the page of another one has asked that
     /// one for the code, and would get the tokens of the user who enters it there (RFC 8628 section 5.4).
     ///
-    /// Entra's pages are at several hosts of Microsoft's, such as `microsoft.com/devicelogin`; those of AD FS, and of B2C and External ID
-    /// at a domain of the organisation, at the host of the token endpoint. An OpenID provider names its endpoints itself, and its page may
-    /// be at any host but Microsoft's. A provider on this machine belongs to whoever tests an app.
-    static func isPage(at host: String, of authority: Authority) -> Bool {
+    /// Entra's pages are at several hosts of Microsoft's, such as `microsoft.com/devicelogin`, in each of its clouds; those of AD FS, and of
+    /// B2C and External ID at a domain of the organisation, at the host of the token endpoint. An OpenID provider names its endpoints itself,
+    /// and its page may be at any host but Microsoft's. A provider on this machine belongs to whoever tests an app.
+    static func isPage(at host: String, of authority: Authority, in cloudHosts: Set<String> = []) -> Bool {
         if authority.isLoopback { return true }
-        if CloudDirectory.isMicrosofts(authority.environment) { return CloudDirectory.hasMicrosoftsPages(host: host) }
+        if CloudDirectory.isMicrosofts(authority.environment) || !cloudHosts.isEmpty {
+            return CloudDirectory.hasMicrosoftsPages(host: host)
+                || cloudHosts.contains { URLParts.host(ofEnvironment: $0) == host }
+        }
         if authority.kind == .openID { return !CloudDirectory.hasMicrosoftsPages(host: host) }
         return host == URLParts.host(ofEnvironment: authority.environment)
     }

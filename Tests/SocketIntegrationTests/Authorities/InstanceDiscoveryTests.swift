@@ -159,6 +159,38 @@ internal import TokenModel
         }
     }
 
+    /// The pages for codes of Microsoft's clouds are at hosts that they share.
+    @Test func showsAPageOfMicrosoftsForACodeOfALearntCloud() async throws {
+        try await AgentFixture.online(settings: Self.settings) { f in
+            f.emulator.control.inject(Self.codeForAPageOfMicrosofts)
+            let begun = try await f.agent.beginDeviceCode(
+                BeginDeviceCode(parameters: f.parameters(at: Self.authority)))
+            #expect(begun.verificationURL == "https://microsoft.com/devicelogin")
+        }
+    }
+
+    /// Whoever answers there could have asked Microsoft for the code.
+    @Test func showsNoPageOfMicrosoftsForACodeOfAHostThatIsNotKnown() async throws {
+        try await AgentFixture.online { f in
+            f.emulator.control.inject(Self.codeForAPageOfMicrosofts)
+            let parameters = try f.parameters(at: Self.authority, validates: false)
+            let error = await #expect(throws: TokenError.self) {
+                try await f.agent.beginDeviceCode(BeginDeviceCode(parameters: parameters))
+            }
+            #expect(error?.code == .serverInvalidResponse)
+        }
+    }
+
+    private static let codeForAPageOfMicrosofts = Fault {
+        $0.endpoint = .deviceCode
+        $0.status = 200
+        $0.error = "none"
+        $0.members = [
+            "error": nil, "device_code": "d", "user_code": "ABCD",
+            "verification_uri": "https://microsoft.com/devicelogin",
+        ]
+    }
+
     // Mirrors: MSIDDefaultSilentTokenRequestTests testAcquireTokenSilent_whenTokenEndpointInDifferentCloud_shouldReturnInteractionRequired
     @Test func sendsNothingToATokenEndpointInAnotherCloud() async throws {
         try await AgentFixture.online(settings: Self.settings) { f in

@@ -25,10 +25,24 @@ internal import TokenModel
     }
 
     /// Whether a provider may name a page for its codes.
-    private static func shows(_ page: String, of authority: Authority) -> Bool {
+    private static func shows(_ page: String, of authority: Authority, in cloudHosts: Set<String> = []) -> Bool {
         let body = "{\"device_code\":\"d\",\"user_code\":\"u\",\"verification_uri\":\"\(page)\"}"
         let response = HTTPResponse(endpoint: "x", status: 200, body: Secret(body))
-        return (try? DeviceCodeGrant(response, of: authority)) != nil
+        return (try? DeviceCodeGrant(response, of: authority, in: cloudHosts)) != nil
+    }
+
+    /// A cloud that instance discovery has named is Microsoft's, as those that are built in.
+    @Test(
+        arguments: [
+            ("https://login.cloud.example/device", true, true), ("https://sts.cloud.example/device", true, false),
+            ("https://microsoft.com/devicelogincloud", true, false), ("https://aka.ms/devicelogin", true, false),
+            ("https://accounts.example/device", false, false), ("https://cloud.example/device", false, false),
+        ])
+    func showsThePagesOfACloudThatMicrosoftHasNamed(page: String, isNamed: Bool, isOwn: Bool) throws {
+        let authority = try Authority("https://login.cloud.example/common")
+        let hosts: Set = ["login.cloud.example", "sts.cloud.example:443"]
+        #expect(Self.shows(page, of: authority, in: hosts) == isNamed)
+        #expect(Self.shows(page, of: authority) == isOwn)
     }
 
     /// The pages that Microsoft's clouds have named, and those of providers whose endpoints are at one host.
