@@ -114,13 +114,27 @@ struct Saving {
         now: Int64
     ) -> AccessTokenRecord? {
         guard let secret = tokens.accessToken else { return nil }
-        let granted = (parameters.version == .v1 ? parameters.scopes : tokens.scopes ?? parameters.scopes)
-            .limited(keeping: parameters.scopes)
         return AccessTokenRecord(
             account: account, environment: environment, clientID: parameters.clientID, realm: realm,
-            version: parameters.version, scopes: granted, tokenType: tokens.tokenType, secret: secret, cachedAt: now,
+            version: parameters.version, scopes: granted(tokens, parameters).limited(keeping: parameters.scopes),
+            tokenType: tokens.tokenType, secret: secret, cachedAt: now,
             expiresOn: now + tokens.expiresIn, extendedExpiresOn: tokens.extendedExpiresIn.map { now + $0 },
             refreshOn: tokens.refreshIn.map { now + $0 })
+    }
+
+    /// The granted scopes. Microsoft's token endpoints do not name `.default` among them if the resource is one of the v1 endpoint: to a
+    /// request for nothing else, it is granted with whatever they name.
+    private static func granted(_ tokens: IssuedTokens, _ parameters: TokenParameters) -> ScopeSet {
+        guard parameters.version == .v2, let granted = tokens.scopes else { return parameters.scopes }
+        switch parameters.authority.kind {
+        case .entra, .b2c, .ciam:
+            let requested = parameters.scopes.subtracting(.reserved)
+            guard requested.scopes.count == 1, requested.scopes[0].lowercased().hasSuffix(".default") else {
+                return granted
+            }
+            return granted.union(requested)
+        case .adfs, .openID: return granted
+        }
     }
 
     var idToken: IDTokenRecord? {

@@ -37,6 +37,19 @@ internal import TokenModel
         }
     }
 
+    // Mirrors: A11 MSIDAADV2Oauth2FactoryTests
+    //   testAccessTokenFromResponse_withAdditionFromRequest_whenOnlyDefaultScopeInRequest_shouldAddDefaultScope
+    @Test func countsDefaultAsGranted() async throws {
+        try await AgentFixture.with(settings: .with { $0.tokenReply = ["scope": "https://api.example/Read openid"] }) {
+            f in
+            let (app, scopes) = (try f.msalApp(), ["https://api.example/.default"])
+            let result = try await app.signIn(Self.alice, scopes: scopes)
+            #expect(result.scopes == ["https://api.example/Read", "openid", "https://api.example/.default"])
+            #expect(try await app.token(result.account, scopes: scopes).accessToken == result.accessToken)
+            #expect(f.redemptions == 0)
+        }
+    }
+
     // Mirrors: M19 MSALResultTests testMSALResultWithTokenResult_
     //   whenTokenResultContainsInvalidIdToken_shouldReturnError_BearerFlow
     @Test(arguments: ["not a token", "a.b.c"])

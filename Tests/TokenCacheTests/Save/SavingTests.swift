@@ -27,6 +27,28 @@ internal import TokenStore
         #expect(try builder.decide(builder.parameters(scopes: ["Mail.Read"]), account).token != nil)
     }
 
+    /// Microsoft's token endpoints do not name `.default` if the resource is one of the v1 endpoint.
+    @Test(arguments: [
+        ("https://login.microsoftonline.com/common", Authority.Kind.entra, ["https://r/.default"], true),
+        ("https://login.microsoftonline.com/common", .entra, ["openid", "https://R//.Default"], true),
+        ("https://login.microsoftonline.com/common", .entra, ["https://r/.default", "https://r/Read"], false),
+        ("https://login.microsoftonline.com/common", .entra, ["https://r/Write"], false),
+        ("https://t.ciamlogin.com/t", .ciam, ["https://r/.default"], true),
+        ("https://id.example/t", .openID, ["https://r/.default"], false),
+    ])
+    func countsDefaultAsGrantedIfNothingElseIsRequested(
+        authority: String, kind: Authority.Kind, requested: [String], isGranted: Bool
+    ) throws {
+        var builder = CacheBuilder()
+        var parameters = try builder.parameters(scopes: requested)
+        parameters.authority = try Authority(authority, kind: kind)
+        let result = try builder.signIn("alice", parameters, granted: ["https://r/user_impersonation"])
+        let scopes = ["https://r/user_impersonation"] + (isGranted ? requested.filter { $0 != "openid" } : [])
+        #expect(result.scopes == scopes)
+        parameters.scopes = parameters.scopes.subtracting(.reserved)
+        #expect((builder.decide(parameters, result.account.reference).token != nil) == isGranted)
+    }
+
     @Test func keepsTheOldRefreshTokenWhenTheResponseHasNone() throws {
         var builder = CacheBuilder()
         try builder.signIn("alice", builder.parameters())
