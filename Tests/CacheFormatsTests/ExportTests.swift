@@ -49,6 +49,30 @@ internal import TokenModel
         }
     }
 
+    /// Early versions of MSAL for Python write `null` for an app that belongs to no family.
+    @Test(arguments: ["null", "\"\""]) func exportsWhatItHasLearntInPlaceOfAnEmptyField(empty: String) throws {
+        var builder = CacheBuilder()
+        let file = """
+            {"Account": {"a": {"home_account_id": "oid-alice.\(CacheBuilder.tenant)", "realm": "\(CacheBuilder.tenant)",
+              "environment": "login.microsoftonline.com", "authority_type": "MSSTS", "username": \(empty),
+              "local_account_id": \(empty), "note": \(empty)}},
+             "AppMetadata": {"m": {"client_id": "app-1", "environment": "login.microsoftonline.com",
+              "family_id": \(empty)}}}
+            """
+        try builder.cache.merge(Array(file.utf8), .msalJSON, now: builder.now)
+        let before = try JSONReader.read(builder.cache.export(.msalJSON, of: .standard, now: builder.now))
+        let written: JSONTree = empty == "null" ? .null : .text("")
+        #expect(before["AppMetadata"]?.members.first?.value["family_id"] == written)
+        try builder.signIn("alice", builder.parameters(), family: "1")
+        let after = try JSONReader.read(builder.cache.export(.msalJSON, of: .standard, now: builder.now))
+        let apps = try #require(after["AppMetadata"]).members.map(\.value)
+        #expect(apps.map { $0["family_id"]?.string } == ["1"])
+        let account = try #require(after["Account"]?.members.first?.value)
+        #expect(account["username"] == .text("alice@contoso.com"))
+        #expect(account["local_account_id"]?.string?.hasPrefix("oid-alice") == true)
+        #expect(account["note"] == written)
+    }
+
     @Test func restoresADALsTokensFromAnArchive() throws {
         let builder = try Self.everything()
         let exported = try builder.cache.export(.adalArchive, of: .standard, now: builder.now)

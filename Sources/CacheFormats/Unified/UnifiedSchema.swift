@@ -82,6 +82,13 @@ enum UnifiedField: String {
     static let renewed = Set(
         times.union([Self.secret, .extendedExpiresOnShort, .tokenType, .credentialType].map(\.rawValue)))
 
+    /// Fields that a token response can add to an account or an app. A preserved empty value must not replace a new one.
+    static let learnt = Set(
+        [
+            Self.familyID, .localAccountID, .username, .name, .givenName, .familyName, .alternativeAccountID,
+            .clientInfo,
+        ].map(\.rawValue))
+
     /// Fields that the agent adds to its own entries.
     static let agents = Set([Self.agentEnvironment, .agentIssuer].map(\.rawValue))
 
@@ -154,7 +161,7 @@ extension UnifiedItem {
         return JSONTree.object(rest).json
     }
 
-    /// Adds the unknown fields of a record, and gives the fields that it has the values of the other library.
+    /// Adds the unknown fields of a record, and gives the fields that it has the values of the other library, unless that one had none.
     mutating func merge(unknownFields: String?) {
         guard let unknownFields, unknownFields != UnknownFields.none,
             let tree = try? JSONReader.read(Array(unknownFields.utf8))
@@ -166,7 +173,7 @@ extension UnifiedItem {
             if isCredential, Self.isNumericTime(member) {
                 if let place { members[place].value = members[place].value.number(inFormOf: member.value) }
             } else if let place {
-                members[place].value = member.value
+                if !Self.isEmpty(member) || members[place].value.string == nil { members[place].value = member.value }
             } else {
                 places[ExactText(member.name)] = members.count
                 members.append(member)
@@ -175,6 +182,16 @@ extension UnifiedItem {
     }
 
     private var isCredential: Bool { self[.credentialType] != nil }
+
+    /// Whether a field had no value when its library wrote it, and may have one now.
+    private static func isEmpty(_ member: JSONTree.Member) -> Bool {
+        guard UnifiedField.learnt.contains(member.name) else { return false }
+        return switch member.value {
+        case .null: true
+        case .text: member.value.string == nil
+        case .bool, .number, .list, .object: false
+        }
+    }
 
     /// Early versions of MSAL for Python write times as numbers, and fail when they read texts.
     private static func isNumericTime(_ member: JSONTree.Member) -> Bool {
