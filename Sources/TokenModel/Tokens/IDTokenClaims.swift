@@ -9,6 +9,8 @@
 /// The signature is not checked: the token came straight from the token endpoint over TLS
 /// (OpenID Connect Core 1.0 section 3.1.3.7, item 6).
 package struct IDTokenClaims: Sendable, Equatable {
+    /// The `ver` claim of Microsoft's tokens; nil also if it is not a string: other providers have a claim of that name, too, such as the
+    /// number 1.
     package var version: String?
     /// The `tid` claim; nil also if it cannot be a tenant in a URL.
     package var tenantID: String?
@@ -24,7 +26,7 @@ package struct IDTokenClaims: Sendable, Equatable {
     package var familyName: String?
     package var issuer: String?
 
-    /// Decodes the claims of a compact JWS; nil if its payload is not a JSON object, or one of these claims is not a string. Of
+    /// Decodes the claims of a compact JWS; nil if its payload is not a JSON object, or one of these claims but `ver` is not a string. Of
     /// several claims with one name, the last counts (RFC 7519 section 4).
     package init?(idToken: String) {
         guard let payload = Self.payload(ofJWT: idToken),
@@ -41,7 +43,7 @@ package struct IDTokenClaims: Sendable, Equatable {
                 return nil
             }
         }
-        version = claim("ver")
+        version = if case .text(let text) = claims["ver"] { text } else { nil }
         tenantID = claim("tid").flatMap { TenantName($0) }?.text
         objectID = claim("oid")
         subject = claim("sub")

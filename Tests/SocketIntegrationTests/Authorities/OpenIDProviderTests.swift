@@ -31,6 +31,17 @@ internal import TokenModel
         }
     }
 
+    /// The claim `ver` is Microsoft's; that of Okta is a number.
+    @Test func signsInWhereTheVersionOfAnIDTokenIsANumber() async throws {
+        try await AgentFixture.online { f in
+            f.emulator.control.settings.idTokenClaims = ["ver": 1]
+            let parameters = try f.parameters(at: Self.main, kind: .openID)
+            let reference = try await f.signIn(Self.alice, parameters).account.reference
+            #expect(reference.username == Self.alice)
+            #expect(try await !f.silent(parameters, reference, force: true).isFromCache)
+        }
+    }
+
     @Test func signsInWithACodeOnAnotherDevice() async throws {
         try await AgentFixture.online { f in
             f.timers.skipDelays(upTo: 5)

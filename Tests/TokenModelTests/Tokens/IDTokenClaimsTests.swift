@@ -31,6 +31,8 @@ internal import TokenModel
         Row(claims: #"{"unique_name":"CONTOSO\\ada","sub":"S"}"#, username: "s"),
         Row(claims: #"{"preferred_username":"P","sub":"s"}"#, username: "P"),
         Row(claims: #"{"sub":"Sub"}"#, username: "Sub"),
+        // Okta's version is a number.
+        Row(claims: #"{"ver":1,"preferred_username":"P","sub":"s"}"#, username: "P"),
         Row(claims: "{}", username: nil),
     ]
 
