@@ -40,7 +40,8 @@ package final class TokenEndpointClient: Sendable {
     /// - Parameter delivery: tells afterwards whether the grant may have reached the token endpoint.
     /// - Throws: `interactionRequired` (-51115), without sending the request, if the token endpoint is not among
     ///   `allowedEndpoints`; the code of the OAuth error; `unhandledHTTPResponse` (-51500) for a status other than
-    ///   200, 400 and 401; `serverInvalidResponse` (-51401) if the response is not valid.
+    ///   200, 400 and 401, unless it is the 403 with which an OpenID provider refuses a grant; `serverInvalidResponse` (-51401) if the
+    ///   response is not valid.
     package func redeem(
         _ request: TokenRequest, _ delivery: DeliveryTracker? = nil
     ) async throws(TokenError) -> IssuedTokens {

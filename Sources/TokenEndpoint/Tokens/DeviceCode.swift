@@ -78,7 +78,7 @@ package struct DeviceCodeGrant: Sendable {
     ///     a page somebody else could read the user's password.
     ///   - cloudHosts: as `DeviceCodeRequest.cloudHosts`.
     init(_ response: HTTPResponse, of authority: Authority, in cloudHosts: Set<String> = []) throws(TokenError) {
-        let object = try response.oauthObject(isOfSignIn: true)
+        let object = try response.oauthObject(of: authority, isOfSignIn: true)
         guard let deviceCode = object.text("device_code"), let userCode = object.text("user_code"),
             let url = object.text("verification_uri") ?? object.text("verification_url")
         else { throw response.invalid("holds no device code") }

@@ -5,7 +5,7 @@ extension IssuedTokens {
     ///   - issuer: the issuer that the provider's discovery document names, as in `Endpoints.issuer`.
     ///   - now: this machine's time, in seconds since 1970.
     init(_ response: HTTPResponse, to request: TokenRequest, issuer: String?, now: Int64) throws(TokenError) {
-        let object = try response.oauthObject(isOfSignIn: request.grant.isSignIn)
+        let object = try response.oauthObject(of: request.authority, isOfSignIn: request.grant.isSignIn)
         self.init(object, to: request, now: now)
         // As Microsoft's libraries, missing tokens are reported as internal errors, and wrong ones as invalid responses. An ID token
         // is enough for MSAL only.
@@ -61,10 +61,12 @@ extension IssuedTokens {
 extension HTTPResponse {
     /// The JSON object of a successful OAuth response.
     ///
-    /// - Parameter isOfSignIn: whether the response belongs to a sign-in, which an error then cannot require.
+    /// - Parameters:
+    ///   - authority: the authority that was asked.
+    ///   - isOfSignIn: whether the response belongs to a sign-in, which an error then cannot require.
     /// - Throws: the OAuth error of the response; `unhandledHTTPResponse` or `serverInvalidResponse` if it is neither.
-    func oauthObject(isOfSignIn: Bool) throws(TokenError) -> JSONTree {
-        guard isOAuth else { throw unhandled }
+    func oauthObject(of authority: Authority, isOfSignIn: Bool) throws(TokenError) -> JSONTree {
+        guard isOAuth || authority.kind == .openID && isForbiddenGrant else { throw unhandled }
         guard let object = json else { throw invalid("is not a JSON object") }
         if let error = OAuthError(object) {
             throw isOfSignIn ? error.signInError(response: self) : error.tokenError(response: self)
@@ -72,4 +74,15 @@ extension HTTPResponse {
         guard status == 200 else { throw invalid("is neither a success nor an OAuth error") }
         return object
     }
+
+    /// Whether an error of a grant has the status 403. RFC 6749 section 5.2 has 400, as Microsoft's providers; Auth0 has 403, also while
+    /// it waits for the user of a device code.
+    private var isForbiddenGrant: Bool {
+        status == 403 && json?.text("error").map(Self.errorsOfGrants.contains) == true
+    }
+
+    /// The errors of RFC 6749 section 5.2 and RFC 8628 section 3.5 that concern the grant: a proxy sends none of them.
+    private static let errorsOfGrants: Set = [
+        "invalid_grant", "unauthorized_client", "authorization_pending", "slow_down", "access_denied", "expired_token",
+    ]
 }

@@ -55,6 +55,35 @@ internal import TokenModel
         }
     }
 
+    /// Auth0 refuses grants with the status 403, also while it waits for the user.
+    @Test func understandsARefusalOfAGrantWithTheStatus403() async throws {
+        try await AgentFixture.online { f in
+            f.timers.skipDelays(upTo: 5)
+            f.emulator.control.settings.deviceCodeApprovedAtPoll = 1
+            f.emulator.control.addUser(Self.alice)
+            let parameters = try f.parameters(at: Self.main, kind: .openID)
+            let begun = try await f.agent.beginDeviceCode(BeginDeviceCode(parameters: parameters))
+            f.emulator.control.inject(Self.refusal("authorization_pending"))
+            let result = try await f.agent.completeDeviceCode(CompleteDeviceCode(sessionID: begun.sessionID))
+            #expect(result.account.username == Self.alice)
+            // What is no error of a grant may be the answer of a proxy, and requires no sign-in.
+            for (name, code) in [
+                ("invalid_grant", TokenError.Code.interactionRequired), ("blocked", .unhandledHTTPResponse),
+            ] {
+                f.emulator.control.inject(Self.refusal(name))
+                let error = await #expect(throws: TokenError.self) {
+                    try await f.silent(parameters, result.account.reference, force: true)
+                }
+                #expect(error?.code == code)
+                f.clock.advance(by: 200)
+            }
+        }
+    }
+
+    private static func refusal(_ error: String) -> Fault {
+        Fault { ($0.endpoint, $0.error, $0.status) = (.token, error, 403) }
+    }
+
     @Test func sendsATokenToNoOtherProviderOnTheSameHost() async throws {
         try await AgentFixture.online { f in
             let other = try f.parameters(at: "https://id.contoso.example/openid/other", kind: .openID)
