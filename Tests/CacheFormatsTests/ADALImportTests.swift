@@ -37,6 +37,20 @@ internal import TokenModel
         #expect(plan.report.reasons.sorted() == reasons.sorted())
     }
 
+    /// The archive has the refresh token of the app's family, too, which no other app of the archive uses.
+    @Test(arguments: ["mac-2.6-cache.plist", "mac-2.7-cache.plist"])
+    func removesTheTokensOfAFamilyWithTheSignOutOfItsApp(name: String) throws {
+        var cache = CredentialCache()
+        try cache.merge(Fixture.bytes("adal-archive/\(name)"), .adalArchive)
+        let request = RemoveAccount(
+            clientID: try #require(ClientID("d3590ed6-52b3-4102-aeff-aad2292ab01c")),
+            account: AccountReference(username: "alice@contoso.com"))
+        cache.apply(cache.changes(removing: request), in: .standard)
+        let tokens = cache.partition(.standard).accounts.values.flatMap(\.refreshTokens.values)
+        #expect(tokens.allSatisfy { $0.familyID == nil })
+        #expect(cache.accounts(ListAccounts(clientID: ClientID("another-app"))).accounts.isEmpty)
+    }
+
     @Test func refusesACacheOfALaterVersion() throws {
         let error = #expect(throws: TokenError.self) {
             try Fixture.read(Fixture.bytes("adal-archive/mac-future-version.plist"), .adalArchive)

@@ -116,7 +116,8 @@ extension CredentialCache {
     }
 
     /// Whether an app belongs to the family of a refresh token, and the app that has got the token does not need it any more. An app of
-    /// which nothing is known may need it: another library's file need not tell the families of its apps.
+    /// which nothing is known may need it: another library's file need not tell the families of its apps. If the file does not tell
+    /// which app has got the token, that may be any app that is signed in.
     private func isLastMember(
         _ clientID: ClientID, with token: RefreshTokenRecord, _ credentials: AccountCredentials,
         in partition: Partition
@@ -125,19 +126,33 @@ extension CredentialCache {
         guard family(of: clientID, at: token.environment, in: partition, isConfined: true) == token.familyID else {
             return false
         }
-        return credentials.isSignedOut(token.clientID)
-            || appMetadata(of: token.clientID, at: token.environment, in: partition) != nil
+        let holders: Set<ClientID> =
+            if token.namesNoApp {
+                signedInApps(otherThan: clientID, credentials)
+            } else {
+                credentials.isSignedOut(token.clientID) ? [] : [token.clientID]
+            }
+        return holders.allSatisfy { appMetadata(of: $0, at: token.environment, in: partition) != nil }
+    }
+
+    private func signedInApps(otherThan clientID: ClientID, _ credentials: AccountCredentials) -> Set<ClientID> {
+        let apps = credentials.metadata.values.filter { $0.signInState == .signedIn }
+            .compactMap { ClientID($0.clientID) }
+        return Set(apps.filter { $0 != clientID })
     }
 
     /// The families of the other apps that are signed in to the account, and so still need their family's refresh token.
     private func families(
         ofOtherAppsThan clientID: ClientID, _ credentials: AccountCredentials, in partition: Partition
     ) -> Set<FamilyID?> {
-        let others = credentials.metadata.values.filter { $0.signInState == .signedIn }
-            .compactMap { ClientID($0.clientID) }.filter { $0 != clientID }
-        let signedIn = Set(others)
+        let signedIn = signedInApps(otherThan: clientID, credentials)
         return Set(
             partition.apps.values.filter { ClientID($0.clientID).map(signedIn.contains) ?? false }
                 .map { FamilyID($0.familyID) })
     }
+}
+
+extension RefreshTokenRecord {
+    /// Whether the token is a family's, and has the client ID under which ADAL for Objective-C saves it, which no app has.
+    fileprivate var namesNoApp: Bool { familyID.map { clientID == ClientID("foci-\($0)") } ?? false }
 }

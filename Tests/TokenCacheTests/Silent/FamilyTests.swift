@@ -160,4 +160,23 @@ internal import TokenStore
         #expect(
             builder.cache.accounts(ListAccounts(clientID: try builder.parameters("app-3").clientID)).accounts.isEmpty)
     }
+
+    /// ADAL for Objective-C saves the token under a client ID that no app has. Any app that is signed in may have got it.
+    @Test(arguments: [false, true])
+    func removesAFamilysRefreshTokenOfNoAppWithItsLastMember(mayHaveAnotherMember: Bool) throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters("app-1"), refreshToken: "rt-1", family: "1")
+        var token = try #require(Self.familyTokens(builder).first)
+        token.clientID = try #require(ClientID("foci-1"))
+        builder.cache.apply([.save(.refreshToken(token))], in: .standard)
+        if mayHaveAnotherMember {
+            try builder.signIn("alice", builder.parameters("app-9"), refreshToken: "rt-9")
+            let app = try #require(builder.cache.partition(.standard).apps.values.first { $0.clientID == "app-9" })
+            let change = builder.cache.remove(.appMetadata, app.key, account: nil, .standard)
+            builder.cache.apply([change], in: .standard)
+        }
+        let app = try builder.parameters("app-1").clientID
+        builder.remove(RemoveAccount(clientID: app, account: CacheBuilder.account("alice")))
+        #expect(Self.familyTokens(builder).isEmpty != mayHaveAnotherMember)
+    }
 }
