@@ -33,12 +33,15 @@ internal import TokenModel
                 return endpoints.authorization
             }
             let base = "http://\(fixture.authority.environment)"
-            #expect(try await page() == "\(base)/old/authorize")
+            let first = try await page()
+            #expect(first == "\(base)/old/authorize")
             #expect(fixture.server.received.count == 1)
             folder.withLock { $0 = "new" }
-            #expect(try await page() == "\(base)/new/authorize")
+            let moved = try await page()
+            #expect(moved == "\(base)/new/authorize")
             folder.withLock { $0 = nil }
-            #expect(try await page() == "\(base)/new/authorize", "the page may be there nevertheless")
+            let remembered = try await page()
+            #expect(remembered == "\(base)/new/authorize", "the page may be there nevertheless")
         }
     }
 
