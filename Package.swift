@@ -127,10 +127,16 @@ let package = Package(
             ],
             exclude: ["Fixtures"], swiftSettings: strict),
         .target(name: "Curl", dependencies: ["CCurl", "TokenModel"], swiftSettings: strict),
+        // The emulator's half too.
+        .target(
+            name: "ListenerSupport",
+            dependencies: [
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+            ], swiftSettings: strict),
         .target(
             name: "TokenEndpoint",
             dependencies: [
-                "CAgentSystem", "Curl", "PosixFiles", "TokenModel",
+                "CAgentSystem", "Curl", "ListenerSupport", "PosixFiles", "TokenModel",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -139,7 +145,8 @@ let package = Package(
         .testTarget(
             name: "TokenEndpointTests",
             dependencies: [
-                "CAgentSystem", "CCurl", "Curl", "EntraEmulator", "TestSupport", "TokenEndpoint", "TokenModel",
+                "CAgentSystem", "CCurl", "Curl", "EntraEmulator", "ListenerSupport", "TestSupport", "TokenEndpoint",
+                "TokenModel",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -150,8 +157,8 @@ let package = Package(
         .target(
             name: "TokenAgent",
             dependencies: [
-                "AccessPolicy", "AgentSandbox", "AgentSocket", "AuditLog", "CAgentSystem", "CacheFormats", "PosixFiles",
-                "TokenCache", "TokenEndpoint",
+                "AccessPolicy", "AgentSandbox", "AgentSocket", "AuditLog", "CAgentSystem", "CacheFormats",
+                "ListenerSupport", "PosixFiles", "TokenCache", "TokenEndpoint",
                 "TokenModel", "TokenStore", "TokenWire",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -196,7 +203,7 @@ let package = Package(
         .target(
             name: "EntraEmulator",
             dependencies: [
-                "CAgentSystem", "CServerTLS",
+                "CAgentSystem", "CServerTLS", "ListenerSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),

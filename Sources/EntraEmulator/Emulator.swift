@@ -7,8 +7,9 @@ internal import Foundation
 /// It listens on 127.0.0.1 only, creates users and apps when they are first named, and signs any user in without a
 /// password. Tests control it with ``control``.
 ///
-/// The emulator has form, JSON, base64url and token code of its own, and imports none of the agent's Swift modules: with shared
-/// code, a mistake of the agent's encoder would be undone by the same mistake in the emulator's decoder, and no test would fail.
+/// The emulator has form, JSON, base64url and token code of its own. Of the agent's Swift modules it imports only ListenerSupport,
+/// which encodes and decodes nothing: with shared code, a mistake of the agent's encoder would be undone by the same mistake in the
+/// emulator's decoder, and no test would fail.
 package struct Emulator: Sendable {
     /// Scheme, host and port, without a slash at the end.
     package let url: String

@@ -81,11 +81,17 @@ internal import Testing
             "CCurl",
             "TokenModel",
         ],
+        // What listeners of the agent and of the emulator do when they cannot accept a connection. It reads and writes no bytes.
+        "ListenerSupport": [
+            "NIOCore",
+            "NIOPosix",
+        ],
         "TokenEndpoint": [
             // Which user has connected to the loopback redirect.
             "CAgentSystem",
             "Crypto",
             "Curl",
+            "ListenerSupport",
             // The listener of a loopback redirect.
             "NIOCore",
             "NIOHTTP1",
@@ -104,6 +110,7 @@ internal import Testing
             "AuditLog",
             "CAgentSystem",
             "CacheFormats",
+            "ListenerSupport",
             "Logging",
             "NIOCore",
             // The metrics socket, for scrapers.
@@ -169,6 +176,8 @@ internal import Testing
             "CServerTLS",
             "Crypto",
             "CryptoExtras",
+            // The only module that it shares with the agent.
+            "ListenerSupport",
             "NIOCore",
             "NIOHTTP1",
             "NIOPosix",
@@ -176,7 +185,7 @@ internal import Testing
         "entra-emulator": [
             "ArgumentParser",
             "EntraEmulator",
-            // The version of the package; the emulator itself shares no code with the agent.
+            // The version of the package; the emulator itself has nothing of the agent's model.
             "TokenModel",
         ],
     ]
@@ -229,6 +238,7 @@ internal import Testing
         ("TokenCache", ["CacheFormats", "TokenWire", "AgentSocket", "NIOCore", "NIOPosix", "TokenEndpoint"]),
         ("TokenStore", ["TokenWire", "NIOCore", "NIOPosix", "TokenEndpoint"]),
         ("Curl", ["NIOCore", "TokenEndpoint"]),
+        ("ListenerSupport", ["CAgentSystem", "NIOHTTP1", "PosixFiles", "TokenModel"]),
         ("TokenEndpoint", ["CCurl", "TokenCache", "TokenStore", "TokenWire"]),
         ("TokenAgent", ["AgentClient", "MSALCompat", "ADALCompat"]),
         ("sso-agent", ["AgentClient"]),
@@ -245,8 +255,8 @@ internal import Testing
     /// Foundation, most of it ICU, was 44 of the 60 MB of `ssoctl`.
     @Test(arguments: [
         "TokenModel", "TokenWire", "PosixFiles", "AgentSocket", "AgentClient", "CacheFormats", "TokenCache",
-        "TokenStore", "Curl", "TokenEndpoint", "TokenAgent", "AgentConfiguration", "AccessPolicy", "AuditLog",
-        "sso-agent", "ssoctl",
+        "TokenStore", "Curl", "ListenerSupport", "TokenEndpoint", "TokenAgent", "AgentConfiguration", "AccessPolicy",
+        "AuditLog", "sso-agent", "ssoctl",
     ])
     func linksTheAgentAndTheCommandLineWithoutICU(target: String) {
         for file in PackageTree.swiftFiles("Sources/\(target)") {

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import ListenerSupport
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
@@ -34,6 +35,7 @@ final class HTTPServer: Sendable {
     ) async throws -> HTTPServer {
         let connections = Connections()
         let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .pausingAfterFailures()
             .serverChannelOption(.autoRead, value: false)
             .serverChannelOption(.backlog, value: 256)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)

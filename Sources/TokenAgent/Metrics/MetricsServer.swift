@@ -1,11 +1,11 @@
 internal import AccessPolicy
 internal import AgentSocket
+internal import ListenerSupport
 internal import Logging
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
 internal import Synchronization
-internal import TokenEndpoint
 internal import TokenModel
 
 #if canImport(Glibc)

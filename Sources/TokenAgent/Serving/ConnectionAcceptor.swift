@@ -1,9 +1,9 @@
 internal import AccessPolicy
 internal import AgentSocket
+internal import ListenerSupport
 internal import Logging
 internal import NIOCore
 internal import NIOPosix
-internal import TokenEndpoint
 internal import TokenModel
 
 #if canImport(Glibc)

@@ -1,3 +1,4 @@
+internal import ListenerSupport
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import ListenerSupport
 internal import NIOCore
 internal import NIOPosix
 internal import TestSupport
