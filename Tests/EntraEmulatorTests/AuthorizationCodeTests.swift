@@ -55,7 +55,8 @@ internal import Testing
 
     @Test(arguments: [
         (form: ["redirect_uri": "http://localhost/elsewhere"], status: 401, code: 500112),
-        (["client_id": "somebody-else"], 400, 700009),
+        (["redirect_uri": ""], 400, 700009),
+        (["client_id": "somebody-else"], 400, 700007),
         (["code": "made up"], 400, 70000),
         (["code": ""], 400, 900144),
         (["grant_type": ""], 400, 900144),

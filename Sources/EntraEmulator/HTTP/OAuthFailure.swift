@@ -101,19 +101,21 @@ extension OAuthFailure {
 
     static let malformedGrant = invalidGrant(70000, "The provided value for the input parameter is not valid.")
     static let expiredGrant = invalidGrant(70008, "The provided authorization code or refresh token has expired.")
-    static let wrongClient = invalidGrant(700009, "The grant was issued to another application.")
+    static let wrongClient = invalidGrant(700007, "The grant was issued to another application.")
     static let wrongIssuer = invalidGrant(9_002_313, "The provided grant was issued by another authority.")
     static let badAssertion = invalidGrant(50008, "The SAML token is invalid.")
     static let codeAlreadyRedeemed = invalidGrant(
         54005, "OAuth2 Authorization code was already redeemed, please retry with a new valid code.")
     static let wrongVerifier = invalidGrant(
         501481, "The Code_Verifier does not match the code_challenge supplied in the authorization request.")
+    static let missingRedirectURI = invalidGrant(
+        700009, "The redirect URI of the authorization request has to be sent with its code.")
     static let wrongRedirectURI = Self(
         "invalid_client", 500112,
         "The reply address does not match the reply address provided when requesting the authorization code.",
         status: .unauthorized)
     static let notInFamily = invalidGrant(
-        700009, "The application is not a member of the family of the refresh token.", suberror: "client_mismatch")
+        700007, "The application is not a member of the family of the refresh token.", suberror: "client_mismatch")
     static let revokedToken = invalidGrant(
         50173, "The provided grant has expired due to it being revoked.", suberror: "bad_token")
     static let reusedToken = invalidGrant(

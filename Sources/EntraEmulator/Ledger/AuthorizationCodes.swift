@@ -57,9 +57,8 @@ extension Ledger {
         guard !code.isRedeemed else { throw .codeAlreadyRedeemed }
         guard code.clientID == redemption.clientID else { throw .wrongClient }
         guard code.issuer == redemption.issuer else { throw .wrongIssuer }
-        guard code.redirectURI == redemption.parameters["redirect_uri"] ?? code.redirectURI else {
-            throw .wrongRedirectURI
-        }
+        guard let redirectURI = redemption.parameters["redirect_uri"] else { throw .missingRedirectURI }
+        guard code.redirectURI == redirectURI else { throw .wrongRedirectURI }
         guard code.pkce.accepts(verifier: redemption.parameters["code_verifier"]) else { throw .wrongVerifier }
         guard redemption.now < code.expiresOn else { throw .expiredGrant }
         guard !addUser(code.user.username).isDisabled else { throw .disabledUser }
