@@ -22,8 +22,9 @@ internal import Testing
         (challenge: challenge, method: "S256", verifier: verifier, isAccepted: true),
         (challenge, "S256", "another verifier", false),
         (challenge, "S256", "", false),
-        ("as is", "plain", "as is", true),
-        ("as is", "plain", "as was", false),
+        (verifier, "plain", verifier, true),
+        (verifier, "", verifier, true),
+        (verifier, "plain", "another verifier", false),
         ("", "", "not asked for", true),
     ])
     func bindsACodeToItsChallenge(
@@ -39,6 +40,20 @@ internal import Testing
                 #expect(reply["error"] == "invalid_grant")
                 #expect(reply["error_codes"] == [501481])
             }
+        }
+    }
+
+    @Test(arguments: [
+        (challenge: challenge, method: "s256", code: 0), (challenge, "S512", 0), ("short", "plain", 501491),
+        (challenge + "=", "S256", 501491), (String(repeating: "a", count: 129), "plain", 501491),
+    ])
+    func refusesAChallengeThatItCannotCheck(row: (challenge: String, method: String, code: Int)) async throws {
+        try await withEmulator { emulator in
+            let reply = try await App(emulator: emulator).authorize(
+                ["code_challenge": row.challenge, "code_challenge_method": row.method])
+            #expect(reply.redirect["error"] == "invalid_request")
+            #expect(reply.redirect["error_description"]?.hasPrefix("AADSTS\(row.code): ") == true)
+            #expect(reply.redirect["code"] == nil)
         }
     }
 

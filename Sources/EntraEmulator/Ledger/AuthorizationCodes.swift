@@ -22,12 +22,24 @@ enum PKCE: Sendable, Equatable {
     case plain(String)
     case sha256(String)
 
-    init(_ parameters: Parameters) {
-        switch (parameters["code_challenge"], parameters["code_challenge_method"]) {
-        case (nil, _): self = .absent
-        case (let challenge?, "S256"): self = .sha256(challenge)
-        case (let challenge?, _): self = .plain(challenge)
+    /// - Throws: `malformedChallenge`, or `unsupportedChallengeMethod` (section 4.4.1).
+    init(_ parameters: Parameters) throws(OAuthFailure) {
+        guard let challenge = parameters["code_challenge"] else {
+            self = .absent
+            return
         }
+        guard Self.isWellFormed(challenge) else { throw .malformedChallenge }
+        switch parameters["code_challenge_method"] {
+        case "S256": self = .sha256(challenge)
+        case nil, "plain": self = .plain(challenge)
+        default: throw .unsupportedChallengeMethod
+        }
+    }
+
+    /// Whether a challenge has 43 to 128 unreserved characters (section 4.2). A SHA-256 with the padding of base64 has another.
+    private static func isWellFormed(_ challenge: String) -> Bool {
+        (43...128).contains(challenge.utf8.count)
+            && challenge.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-._~".contains($0)) }
     }
 
     func accepts(verifier: String?) -> Bool {

@@ -47,6 +47,7 @@ struct AuthorizeRoute: Sendable {
         guard request.parameters.words("response_type") == ["code"] else { throw .unsupportedResponseType }
         try request.checkScopes()
         let clientID = try request.parameters.required("client_id")
+        let pkce = try PKCE(request.parameters)
         let expiresOn = state.now + 600
         return try state.update { (contents) throws(OAuthFailure) in
             let users = try contents.ledger.usersToSignIn(request)
@@ -57,7 +58,7 @@ struct AuthorizeRoute: Sendable {
             let code = AuthorizationCode(
                 user: user, tenantID: try contents.ledger.tenantID(of: user, at: request.authority.realm),
                 issuer: issuer,
-                clientID: clientID, redirectURI: redirectURI, pkce: PKCE(request.parameters),
+                clientID: clientID, redirectURI: redirectURI, pkce: pkce,
                 scopes: request.parameters.words("scope"), resource: request.parameters["resource"],
                 nonce: request.parameters["nonce"], expiresOn: expiresOn)
             contents.counts.signIns += 1
