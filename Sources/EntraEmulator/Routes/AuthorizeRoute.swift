@@ -18,13 +18,14 @@ struct AuthorizeRoute: Sendable {
             try contents.ledger.authorizationParameters(of: sent, contents.settings.pushedRequests, now: now)
         }
         let reply = try AuthorizeReply(request, state.update { $0.settings })
-        if let refusal = refusal(of: reply.redirectURI, request) {
-            // RFC 6749 section 4.1.2.1 forbids a redirect to an unregistered URI: an error page is shown.
+        // RFC 6749 section 4.1.2.1 forbids a redirect without the app, whose URI it would be, and to an unregistered URI.
+        let clientID = try request.parameters.required("client_id")
+        if let refusal = refusal(of: reply.redirectURI, clientID) {
             let text = htmlEscaped(refusal.description(trace: state.trace(of: request)))
             return Page(title: "The sign-in failed", content: "<p>\(text)</p>").response(status: .badRequest)
         }
         do throws(OAuthFailure) {
-            switch try outcome(of: request, redirectURI: reply.redirectURI) {
+            switch try outcome(of: request, redirectURI: reply.redirectURI, clientID: clientID) {
             case .code(let code, let user, let cloudHost):
                 return reply.success(code: code, user: user, cloudHost: cloudHost)
             case .choice(let users): return AccountPicker(users: users, request: request).response
@@ -35,18 +36,18 @@ struct AuthorizeRoute: Sendable {
     }
 
     /// The error for a redirect URI that is not registered; nil if it is, or if the app's redirect URIs are not checked.
-    private func refusal(of redirectURI: String, _ request: EmulatorRequest) -> OAuthFailure? {
-        guard let clientID = request.parameters["client_id"],
-            let registered = state.update({ $0.settings.redirectURIs[clientID] }),
+    private func refusal(of redirectURI: String, _ clientID: String) -> OAuthFailure? {
+        guard let registered = state.update({ $0.settings.redirectURIs[clientID] }),
             !registered.contains(where: RegisteredRedirect(redirectURI).matches)
         else { return nil }
         return .unregisteredRedirectURI(redirectURI, clientID: clientID)
     }
 
-    private func outcome(of request: EmulatorRequest, redirectURI: String) throws(OAuthFailure) -> Outcome {
+    private func outcome(
+        of request: EmulatorRequest, redirectURI: String, clientID: String
+    ) throws(OAuthFailure) -> Outcome {
         guard request.parameters.words("response_type") == ["code"] else { throw .unsupportedResponseType }
         try request.checkScopes()
-        let clientID = try request.parameters.required("client_id")
         let pkce = try PKCE(request.parameters)
         let expiresOn = state.now + 600
         return try state.update { (contents) throws(OAuthFailure) in
