@@ -14,13 +14,12 @@ internal import Testing
         return options
     }
 
-    private func push(_ app: App) async throws -> Reply {
-        try await HTTP.post(
-            app.url("par"),
-            form: [
-                "client_id": app.clientID, "redirect_uri": app.redirectURI, "response_type": "code", "state": "pushed",
-                "scope": App.scope, "login_hint": "alice@contoso.example",
-            ])
+    private func push(_ app: App, _ extra: [String: String] = [:]) async throws -> Reply {
+        let fields = [
+            "client_id": app.clientID, "redirect_uri": app.redirectURI, "response_type": "code", "state": "pushed",
+            "scope": App.scope, "login_hint": "alice@contoso.example",
+        ]
+        return try await HTTP.post(app.url("par"), form: fields.merging(extra) { $1 })
     }
 
     private func authorize(_ app: App, _ reference: String) async throws -> Reply {
@@ -43,6 +42,37 @@ internal import Testing
             let again = try await authorize(app, reference)
             #expect(again.status == 400)
             #expect(again["error"] == "invalid_request_uri")
+        }
+    }
+
+    @Test(arguments: [EmulatorSettings.PushedRequests.offered, .required])
+    func takesAPushedRequestWhoseUserIsChosenOnAPage(rule: EmulatorSettings.PushedRequests) async throws {
+        let clock = TestClock()
+        try await withEmulator(options(rule, now: clock)) { emulator in
+            for name in ["alice", "bob"] { emulator.control.addUser("\(name)@contoso.example") }
+            let app = App(emulator: emulator)
+            let reference = try #require(try await push(app, ["login_hint": ""]).text("request_uri"))
+            let page = try await authorize(app, reference)
+            #expect(page.headers["content-security-policy"]?.contains("form-action 'self' http://localhost;") == true)
+            let links = page.body.matches(of: #/href="([^"]+)"/#).map { String($0.1) }
+            let link = try #require(links.last).split(separator: "&amp;").joined(separator: "&")
+            clock.advance(by: 120)
+            let answer = try await HTTP.get(emulator.url + link)
+            #expect(answer.redirect["state"] == "pushed")
+            let tokens = try await app.redeem(code: answer.redirect["code"] ?? "")
+            #expect(tokens.claims("id_token")["preferred_username"] == "bob@contoso.example")
+            #expect(try await HTTP.get(emulator.url + link).status == 400)
+        }
+    }
+
+    /// RFC 9126 section 4: what is beside the reference does not count.
+    @Test func takesNoUserBesideAReference() async throws {
+        try await withEmulator(options(.offered)) { emulator in
+            let app = App(emulator: emulator)
+            let reference = try #require(try await push(app).text("request_uri"))
+            let fields = ["client_id": app.clientID, "request_uri": reference, "login_hint": "bob@contoso.example"]
+            _ = try await HTTP.get("\(app.url("authorize"))?\(Parameters(fields).encoded)")
+            #expect(emulator.control.users.map(\.username) == ["alice@contoso.example"])
         }
     }
 

@@ -6,6 +6,8 @@ struct PushedRequest: Sendable {
     var authority: RequestedAuthority
     var parameters: Parameters
     var expiresOn: Date
+    /// Whether several users could sign in: the request that refers to this one names the user.
+    var isWithoutUser = false
 }
 
 extension Ledger {
@@ -30,6 +32,8 @@ extension Ledger {
         guard let pushed = pushedRequests.removeValue(forKey: reference), now < pushed.expiresOn,
             pushed.clientID == request.parameters["client_id"], pushed.authority == request.authority
         else { throw .unknownPushedRequest }
-        return pushed.parameters
+        var parameters = pushed.parameters
+        if pushed.isWithoutUser { parameters["login_hint"] = request.parameters["login_hint"] }
+        return parameters
     }
 }

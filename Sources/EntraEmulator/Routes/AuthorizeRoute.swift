@@ -28,11 +28,26 @@ struct AuthorizeRoute: Sendable {
             switch try outcome(of: request, redirectURI: reply.redirectURI, clientID: clientID) {
             case .code(let code, let user, let cloudHost):
                 return reply.success(code: code, user: user, cloudHost: cloudHost)
-            case .choice(let users): return AccountPicker(users: users, request: request).response
+            case .choice(let users):
+                return AccountPicker(
+                    users: users, request: repeatable(sent, clientID: clientID, parameters: request.parameters),
+                    redirectURI: reply.redirectURI
+                ).response
             }
         } catch {
             return reply.failure(error, trace: state.trace(of: request))
         }
+    }
+
+    /// The request for the links of a page. A pushed request has been used, and gets another reference, for as long as a code is valid.
+    private func repeatable(_ sent: EmulatorRequest, clientID: String, parameters: Parameters) -> EmulatorRequest {
+        guard sent.parameters["request_uri"] != nil else { return sent }
+        let pushed = PushedRequest(
+            clientID: clientID, authority: sent.authority, parameters: parameters, expiresOn: state.now + 600,
+            isWithoutUser: true)
+        var request = sent
+        request.parameters["request_uri"] = state.update { $0.ledger.issue(pushed) }
+        return request
     }
 
     /// The error for a redirect URI that is not registered; nil if it is, or if the app's redirect URIs are not checked.
@@ -152,7 +167,9 @@ struct AuthorizeReply: Sendable {
 /// The page on which the user chooses an account, or names another one.
 private struct AccountPicker: Sendable {
     let users: [User]
+    /// The request that a link or the form repeats, with the user.
     let request: EmulatorRequest
+    let redirectURI: String
 
     var response: Response {
         let app = request.clientID.map { " to the app <strong>\(htmlEscaped($0))</strong>" } ?? ""
@@ -172,7 +189,7 @@ private struct AccountPicker: Sendable {
                 </form>
                 """,
             // The reply to the form is a redirect, to which the policy applies too.
-            formTargets: ["'self'"] + (request.parameters["redirect_uri"].map { [Page.source(of: $0)] } ?? [])
+            formTargets: ["'self'", Page.source(of: redirectURI)]
         ).response()
     }
 
