@@ -42,6 +42,19 @@ internal import Testing
         }
     }
 
+    @Test func showsTheErrorIfThereIsNoRedirectURI() async throws {
+        try await withEmulator { emulator in
+            emulator.control.inject(
+                Fault {
+                    $0.endpoint = .authorize
+                    $0.error = "access_denied"
+                })
+            let reply = try await App(emulator: emulator).authorize(["redirect_uri": ""])
+            #expect(reply.status == 400)
+            #expect(reply["error"] == "access_denied")
+        }
+    }
+
     @Test func sendsFurtherMembersUnchanged() async throws {
         try await withEmulator { emulator in
             var fault = Fault.error("interaction_required")

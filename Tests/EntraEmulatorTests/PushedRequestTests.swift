@@ -65,6 +65,24 @@ internal import Testing
         }
     }
 
+    @Test(arguments: [false, true])
+    func answersAPushedRequestWithTheErrorOfAFault(isAfterEffect: Bool) async throws {
+        try await withEmulator(options(.required)) { emulator in
+            let app = App(emulator: emulator)
+            let reference = try #require(try await push(app).text("request_uri"))
+            emulator.control.inject(
+                Fault {
+                    $0.endpoint = .authorize
+                    $0.error = "access_denied"
+                    $0.afterEffect = isAfterEffect
+                })
+            let answer = try await authorize(app, reference)
+            #expect(answer.status == 302)
+            #expect(answer.redirect["error"] == "access_denied")
+            #expect(answer.redirect["state"] == "pushed")
+        }
+    }
+
     /// RFC 9126 section 4: what is beside the reference does not count.
     @Test func takesNoUserBesideAReference() async throws {
         try await withEmulator(options(.offered)) { emulator in

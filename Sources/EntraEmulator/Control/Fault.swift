@@ -181,8 +181,10 @@ struct FaultApplication: Sendable {
         failure.members = fault.members
         failure.status = HTTPResponseStatus(statusCode: fault.status ?? 400)
         let trace = state.trace(of: request)
-        if request.address.endpoint == .authorize {
-            return try AuthorizeReply(request, state.update { $0.settings }).failure(failure, trace: trace)
+        // Without a redirect URI the error is shown, as those of requests without a fault are.
+        let settings = state.update { $0.settings }
+        if request.address.endpoint == .authorize, let reply = try? AuthorizeReply(request, settings) {
+            return reply.failure(failure, trace: trace)
         }
         var response = try failure.response(trace: trace)
         response.headers.add(contentsOf: retryAfter)

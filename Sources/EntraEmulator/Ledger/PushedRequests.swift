@@ -20,6 +20,11 @@ extension Ledger {
         return reference
     }
 
+    /// The parameters of a request: those that it refers to, which stay, or else its own.
+    func knownParameters(of request: EmulatorRequest) -> Parameters {
+        request.parameters["request_uri"].flatMap { pushedRequests[$0]?.parameters } ?? request.parameters
+    }
+
     /// The parameters of an authorization request: its own, or those that it refers to (RFC 9126 section 4). A reference works
     /// once, within its lifetime, for the app and the authority that have pushed the request.
     mutating func authorizationParameters(

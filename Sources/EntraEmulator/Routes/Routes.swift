@@ -40,7 +40,10 @@ struct EndpointRoutes: Sendable {
         }
         defer { state.update { $0.counts.countDeparture(of: request.counter) } }
         guard let fault else { return try answer(request) }
-        let application = FaultApplication(fault: fault, state: state, request: request)
+        // The reply needs the redirect URI, and a request that is answered uses up the reference to its parameters.
+        var described = request
+        described.parameters = state.update { $0.ledger.knownParameters(of: request) }
+        let application = FaultApplication(fault: fault, state: state, request: described)
         if fault.afterEffect {
             let answer = try answer(request)
             return try await application.response() ?? answer
