@@ -22,4 +22,36 @@ internal import Testing
             #expect(try await emulator.finish().status == 0)
         }
     #endif
+
+    private static let page = "/common/.well-known/openid-configuration"
+
+    /// An emulator with a large reply.
+    private func options(size: Int) -> EmulatorOptions {
+        var options = EmulatorOptions()
+        options.settings.openIDConfiguration["padding"] = JSON.string(String(repeating: "x", count: size))
+        return options
+    }
+
+    @Test func answersNoMoreRequestsThanTheClientReads() async throws {
+        let (size, total) = (500_000, 100)
+        try await withEmulator(options(size: size)) { emulator in
+            let client = try RawConnection(to: emulator.url)
+            try await client.get(Self.page, times: total)
+            // The emulator has time for other clients, and uses none of it for this one.
+            var (answered, rounds) = (0, 0)
+            while answered == 0 || rounds < 100 {
+                _ = try await HTTP.get("\(emulator.url)/control/nothing")
+                let count = emulator.control.counts[.openIDConfiguration]
+                (answered, rounds) = (count, count == answered ? rounds + 1 : 0)
+            }
+            #expect(answered < total / 2)
+            var received = 0
+            while received < size * total {
+                let bytes = try await client.receive().utf8.count
+                try #require(bytes > 0)
+                received += bytes
+            }
+            #expect(emulator.control.counts[.openIDConfiguration] == total)
+        }
+    }
 }

@@ -3,6 +3,9 @@ internal import NIOCore
 internal import NIOHTTP1
 
 /// Reads the requests of one connection and writes their responses, one at a time.
+///
+/// A request waits until the client has read most of the responses before it, so that a client that reads nothing does not fill the
+/// memory.
 final class HTTPHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
@@ -13,6 +16,8 @@ final class HTTPHandler: ChannelInboundHandler {
     private enum State {
         case idle
         case receiving(HTTPRequestHead, Data)
+        /// The request is complete, and earlier responses have not been sent.
+        case waiting(HTTPRequestHead, Data)
         case responding(Task<Void, Never>)
     }
 
@@ -34,9 +39,21 @@ final class HTTPHandler: ChannelInboundHandler {
                 state = .idle
                 write(Response(status: .payloadTooLarge), to: head, keepAlive: false, context)
             }
-        case (.end, .receiving(let head, let body)): start(head, body, context)
+        case (.end, .receiving(let head, let body)):
+            state = .waiting(head, body)
+            startIfWritable(context)
         case (.body, _), (.end, _): break
         }
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        startIfWritable(context)
+        context.fireChannelWritabilityChanged()
+    }
+
+    private func startIfWritable(_ context: ChannelHandlerContext) {
+        guard case .waiting(let head, let body) = state, context.channel.isWritable else { return }
+        start(head, body, context)
     }
 
     private func start(_ head: HTTPRequestHead, _ body: Data, _ context: ChannelHandlerContext) {
