@@ -32,6 +32,20 @@ internal import Testing
         return options
     }
 
+    @Test func stopsBesideAClientThatDoesNotReadItsResponse() async throws {
+        let emulator = try await Emulator.start(options(size: 20_000_000))
+        emulator.control.inject(
+            Fault {
+                $0.endpoint = .openIDConfiguration
+                $0.delayMilliseconds = 86_400_000
+            })
+        let client = try RawConnection(to: emulator.url)
+        try await client.get(Self.page)
+        await emulator.control.waitForCount(.openIDConfiguration, atLeast: 1)
+        await emulator.stop()
+        withExtendedLifetime(client) {}
+    }
+
     @Test func answersNoMoreRequestsThanTheClientReads() async throws {
         let (size, total) = (500_000, 100)
         try await withEmulator(options(size: size)) { emulator in

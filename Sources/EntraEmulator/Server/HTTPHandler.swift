@@ -12,6 +12,8 @@ final class HTTPHandler: ChannelInboundHandler {
 
     /// The limit of a request's body, in bytes.
     private static let bodyLimit = 2 << 20
+    /// The time in which a client has to read the response to its request when the server stops.
+    private static let timeToReadTheLastResponse = TimeAmount.seconds(2)
 
     private enum State {
         case idle
@@ -114,7 +116,10 @@ final class HTTPHandler: ChannelInboundHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard event is HTTPServer.Stop else { return context.fireUserInboundEventTriggered(event) }
         isStopping = true
-        if case .responding(let task) = state { task.cancel() } else { context.close(promise: nil) }
+        guard case .responding(let task) = state else { return context.close(promise: nil) }
+        task.cancel()
+        let channel = context.channel
+        context.eventLoop.scheduleTask(in: Self.timeToReadTheLastResponse) { channel.close(promise: nil) }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }

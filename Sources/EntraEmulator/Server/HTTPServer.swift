@@ -59,7 +59,7 @@ final class HTTPServer: Sendable {
     }
 
     /// Stops listening, cancels the tasks of requests in progress, and returns when these have been answered and every
-    /// connection is closed.
+    /// connection is closed. A client that does not read its response does not delay this for more than two seconds.
     func stop() async {
         try? await listener.close()
         await connections.stop()
