@@ -57,7 +57,7 @@ extension Ledger {
     /// - Returns: the authorization code.
     mutating func issue(_ code: AuthorizationCode) -> String {
         let secret = "1." + nextSecret("code")
-        codes[secret] = code
+        codes.issue(code, as: secret) { $0.isRedeemed }
         return secret
     }
 

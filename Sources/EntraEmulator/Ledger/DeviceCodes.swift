@@ -26,10 +26,11 @@ extension Ledger {
     mutating func issueDeviceCode(_ redemption: Redemption) throws(OAuthFailure) -> String {
         let scopes = try redemption.scopes(default: ["openid", "profile", "offline_access"])
         let secret = nextSecret("device code")
-        deviceCodes[secret] = DeviceCode(
+        let code = DeviceCode(
             userCode: nextUserCode(), clientID: redemption.clientID, realm: redemption.authority.realm,
             scopes: scopes, resource: redemption.parameters["resource"],
             expiresOn: redemption.now + TimeInterval(redemption.settings.deviceCodeLifetime))
+        deviceCodes.issue(code, as: secret) { $0.decision == .redeemed || $0.decision == .declined }
         return secret
     }
 
@@ -69,13 +70,13 @@ extension Ledger {
     /// - Returns: the number of device codes that were pending and had not expired.
     mutating func decide(_ decision: DeviceCode.Decision, userCode: String?, now: Date) -> Int {
         let typed = userCode.map { $0.filter { !$0.isWhitespace }.uppercased() }
-        var count = 0
-        for (secret, code) in deviceCodes
-        where code.decision == .pending && now < code.expiresOn && (typed ?? code.userCode) == code.userCode {
-            deviceCodes[secret]?.decision = decision
-            count += 1
+        return deviceCodes.update { code in
+            guard code.decision == .pending, now < code.expiresOn, (typed ?? code.userCode) == code.userCode else {
+                return false
+            }
+            code.decision = decision
+            return true
         }
-        return count
     }
 
     private func anyUsername(at realm: String) -> String {

@@ -6,12 +6,12 @@ internal import Foundation
 struct Ledger: Sendable {
     let directory: Directory
     private(set) var users: [User] = []
-    var codes: [String: AuthorizationCode] = [:]
-    var pushedRequests: [String: PushedRequest] = [:]
-    var refreshTokens: [String: RefreshToken] = [:]
-    var deviceCodes: [String: DeviceCode] = [:]
+    var codes = IssuedSecrets<AuthorizationCode>(limit: 10_000)
+    var pushedRequests = IssuedSecrets<PushedRequest>(limit: 10_000)
+    var refreshTokens = IssuedSecrets<RefreshToken>(limit: 100_000)
+    var deviceCodes = IssuedSecrets<DeviceCode>(limit: 10_000)
     /// The username of each access token that has not been revoked, by the token's identifier (`uti`).
-    private(set) var accessTokens: [String: String] = [:]
+    private(set) var accessTokens = IssuedSecrets<String>(limit: 100_000)
     private var serial = 0
 
     init(directory: Directory, usernames: [String]) {
@@ -34,7 +34,7 @@ struct Ledger: Sendable {
     /// Registers a new access token and returns its identifier (`uti`).
     mutating func nextTokenID(for user: User) -> String {
         let tokenID = nextSecret("uti")
-        accessTokens[tokenID] = user.username
+        accessTokens.issue(user.username, as: tokenID)
         return tokenID
     }
 
@@ -72,13 +72,11 @@ struct Ledger: Sendable {
     ///
     /// - Returns: the number of refresh tokens that were valid before.
     mutating func revokeTokens(username: String?) -> Int {
-        accessTokens = accessTokens.filter { username != nil && $0.value.lowercased() != username?.lowercased() }
-        var count = 0
-        for (secret, token) in refreshTokens
-        where !token.isRevoked && !token.isReplaced && (username.map(token.user.matches) ?? true) {
-            refreshTokens[secret]?.isRevoked = true
-            count += 1
+        accessTokens.removeAll { username == nil || $0.lowercased() == username?.lowercased() }
+        return refreshTokens.update { token in
+            guard !token.isSpent, username.map(token.user.matches) ?? true else { return false }
+            token.isRevoked = true
+            return true
         }
-        return count
     }
 }

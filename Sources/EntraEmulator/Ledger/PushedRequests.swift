@@ -16,7 +16,7 @@ extension Ledger {
     /// - Returns: the `request_uri`.
     mutating func issue(_ request: PushedRequest) -> String {
         let reference = "urn:ietf:params:oauth:request_uri:" + nextSecret("pushed request")
-        pushedRequests[reference] = request
+        pushedRequests.issue(request, as: reference)
         return reference
     }
 
@@ -34,7 +34,7 @@ extension Ledger {
             guard rule != .required else { throw .pushedRequestRequired }
             return request.parameters
         }
-        guard let pushed = pushedRequests.removeValue(forKey: reference), now < pushed.expiresOn,
+        guard let pushed = pushedRequests.remove(reference), now < pushed.expiresOn,
             pushed.clientID == request.parameters["client_id"], pushed.authority == request.authority
         else { throw .unknownPushedRequest }
         var parameters = pushed.parameters

@@ -13,6 +13,9 @@ struct RefreshToken: Sendable {
     /// Whether the token has been replaced by rotation.
     var isReplaced = false
     var isRevoked = false
+
+    /// Whether the token is refused for good.
+    var isSpent: Bool { isReplaced || isRevoked }
 }
 
 extension Ledger {
@@ -21,11 +24,12 @@ extension Ledger {
         _ user: User, _ scopes: [String], _ resource: String?, _ redemption: Redemption
     ) -> String {
         let secret = "1.A" + nextSecret("refresh token")
-        refreshTokens[secret] = RefreshToken(
+        let token = RefreshToken(
             user: user, clientID: redemption.clientID, familyID: redemption.familyID,
             issuer: redemption.issuer(for: user),
             scopes: scopes, resource: resource,
             expiresOn: redemption.now + TimeInterval(redemption.settings.refreshTokenLifetime))
+        refreshTokens.issue(token, as: secret) { $0.isSpent }
         return secret
     }
 
