@@ -36,9 +36,11 @@ package struct Emulator: Sendable {
     /// What a user has to know to sign in with this emulator.
     package var guide: Guide { Guide(url: url) }
 
-    /// Runs an emulator until the process receives SIGTERM or SIGINT.
+    /// Runs an emulator until the process receives SIGTERM or SIGINT. It records no requests.
     package static func serve(_ options: EmulatorOptions, whenReady: (Emulator) throws -> Void) async throws {
         let signals = StopSignals()
+        var options = options
+        options.recordsRequests = false
         let emulator = try await start(options)
         do {
             try whenReady(emulator)

@@ -11,6 +11,8 @@ package struct EmulatorOptions: Sendable {
     /// The certificate and key for HTTPS; nil serves plain HTTP.
     package var tls: TLSFiles?
     package var settings: EmulatorSettings
+    /// Whether the requests are kept for ``EmulatorControl/requests``, which only this process can read.
+    package var recordsRequests = true
     /// The emulator's clock, which decides the times in codes and tokens.
     package var now: @Sendable () -> Date
 

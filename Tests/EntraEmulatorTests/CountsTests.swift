@@ -58,6 +58,17 @@ internal import Testing
         }
     }
 
+    /// The program records none: nobody could read them, and each may have a body of two megabytes.
+    @Test func countsRequestsWithoutARecord() async throws {
+        var options = EmulatorOptions()
+        options.recordsRequests = false
+        try await withEmulator(options) { emulator in
+            _ = try await App(emulator: emulator).authorize()
+            #expect(emulator.control.counts[.authorize] == 1)
+            #expect(emulator.control.requests.isEmpty)
+        }
+    }
+
     @Test func recordsRequests() async throws {
         try await withEmulator { emulator in
             _ = try await HTTP.get(

@@ -35,7 +35,7 @@ struct EndpointRoutes: Sendable {
         let fault = state.update { contents in
             contents.counts.countArrival(
                 of: request.counter, clientID: request.clientID, fingerprint: Self.fingerprint(request))
-            contents.record(request)
+            if state.options.recordsRequests { contents.record(request) }
             return contents.consumeFault(for: request)
         }
         defer { state.update { $0.counts.countDeparture(of: request.counter) } }
