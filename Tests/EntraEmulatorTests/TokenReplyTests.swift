@@ -29,6 +29,18 @@ internal import Testing
         }
     }
 
+    /// RFC 6749 section 5.1.
+    @Test(arguments: ["openid", "https://one.example/a https://two.example/b"])
+    func forbidsToKeepTokensAndErrors(scope: String) async throws {
+        try await withEmulator { emulator in
+            let app = App(emulator: emulator)
+            let reply = try await app.redeem(code: app.code(), ["scope": scope])
+            #expect(reply.headers["content-type"] == "application/json; charset=utf-8")
+            #expect(reply.headers["cache-control"] == "no-store, no-cache")
+            #expect(reply.headers["pragma"] == "no-cache")
+        }
+    }
+
     @Test func answersV1WithNumbersAsText() async throws {
         let clock = TestClock()
         try await withEmulator(EmulatorOptions(now: { clock.date })) { emulator in
