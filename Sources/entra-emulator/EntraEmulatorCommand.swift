@@ -17,6 +17,8 @@ struct EntraEmulatorCommand: AsyncParsableCommand {
             http unless it is started with --allow-loopback-http, or its configuration has allow_loopback_http = true under \
             [network]. The examples have an agent of their own, in an empty folder, beside the one that may be running.
 
+            While it runs, requests to /control add users, faults and delays, and count requests.
+
             Examples:
               cd "$(mktemp -d)"
               export SSO_AGENT_SOCK=$PWD/run/agent.sock
@@ -28,10 +30,9 @@ struct EntraEmulatorCommand: AsyncParsableCommand {
               sleep 1
               ssoctl sign-in
               ssoctl token --decode
-
-            While it runs, requests to /control add users, faults and delays, and count requests:
               curl http://127.0.0.1:8080/control/users -d '{"username":"carl@contoso.com"}'
-              curl http://127.0.0.1:8080/control/faults -d '{"grant":"refresh_token","error":"invalid_grant"}'
+              curl http://127.0.0.1:8080/control/faults \\
+                -d '{"grant":"refresh_token","error":"invalid_grant"}'
               curl http://127.0.0.1:8080/control/faults -d '{"status":503,"count":0}'
               curl -X DELETE http://127.0.0.1:8080/control/faults
             """,

@@ -26,11 +26,14 @@ internal import Testing
             return subcommands.flatMap(\.leaves)
         }
 
-        /// The lines of the examples.
-        var examples: [Substring] {
+        /// The lines of the examples, as they are printed.
+        var indentedExamples: [Substring] {
             guard let examples = discussion?.components(separatedBy: "Examples:\n").dropFirst().last else { return [] }
-            return examples.split(separator: "\n").map { $0.drop { $0 == " " } }
+            return examples.split(separator: "\n")
         }
+
+        /// The lines of the examples.
+        var examples: [Substring] { indentedExamples.map { $0.drop { $0 == " " } } }
 
         func named(_ word: Substring) -> Command? {
             subcommands?.first { $0.commandName == word || $0.aliases?.contains(String(word)) == true }
@@ -45,7 +48,8 @@ internal import Testing
         return try JSONDecoder().decode(Dump.self, from: Data(ended.output.utf8)).command
     }
 
-    @Test(arguments: ["ssoctl", "sso-agent"]) func hasExamplesOfEachCommand(program: String) async throws {
+    @Test(arguments: ["ssoctl", "sso-agent", "entra-emulator"])
+    func hasExamplesOfEachCommand(program: String) async throws {
         let root = try await Self.command(program)
         for command in root.leaves where command.commandName != "help" {
             let path = (command.superCommands ?? []) + [command.commandName]
@@ -53,6 +57,8 @@ internal import Testing
             #expect(command.abstract?.isEmpty == false, "\(path)")
             // Longer lines are broken on a terminal.
             for line in command.examples { #expect(line.count <= 78, "\(path): \(line)") }
+            // A manual page shows each line as one of a command.
+            for line in command.indentedExamples { #expect(line.hasPrefix("  "), "\(path): \(line)") }
         }
         for line in root.examples { #expect(line.count <= 78, "\(line)") }
     }
