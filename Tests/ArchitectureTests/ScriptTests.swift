@@ -1,0 +1,42 @@
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+/// The shell scripts of the package.
+@Suite(.bounded) struct ScriptTests {
+    private struct Script {
+        var path: String
+        var lines: [Substring]
+    }
+
+    private static func scripts() throws -> [Script] {
+        var scripts: [Script] = []
+        for folder in [".ci", "Protos", "Tests", "examples", "packaging"] {
+            for name in FileManager.default.subpaths(atPath: PackageFolder.path(folder)) ?? [] {
+                let path = "\(folder)/\(name)"
+                guard let text = PackageTree.text(path), text.hasPrefix("#!/bin/sh\n") else { continue }
+                scripts.append(Script(path: path, lines: text.split(separator: "\n")))
+            }
+        }
+        try #require(scripts.count > 15)
+        return scripts
+    }
+
+    @Test(.enabled(if: Executable.isInstalled("dash"), "there is no dash"))
+    func areScriptsOfThePOSIXShell() async throws {
+        for script in try Self.scripts() {
+            let answer = try await TestProcess("/usr/bin/env", ["dash", "-n", PackageFolder.path(script.path)]).finish()
+            #expect(answer.status == 0, "\(script.path): \(answer.errors)")
+            #expect(script.lines.contains { $0.hasPrefix("set -e") }, "\(script.path): it goes on after an error")
+        }
+    }
+
+    /// A command before `&&` may fail without the end of the script, which then works in "/" instead of its folder.
+    @Test func endWithoutATemporaryFolder() throws {
+        for script in try Self.scripts() {
+            for line in script.lines where line.contains("$(mktemp") {
+                #expect(!line.contains("&&") && !line.contains("||"), "\(script.path): \(line)")
+            }
+        }
+    }
+}
