@@ -12,6 +12,7 @@ if [ "$found" != "$wanted" ]; then
 fi
 fresh=$(mktemp -d)
 trap 'rm -rf "$fresh"' EXIT
+trap 'exit 130' HUP INT TERM
 ./generate.sh "$fresh"
 diff -ru ../Sources/CTokenProtos "$fresh"
 echo "Sources/CTokenProtos is what $wanted makes of agent.proto."

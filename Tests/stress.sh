@@ -30,7 +30,7 @@ still() {
     wait 2>/dev/null || true
 }
 trap still EXIT
-trap 'exit 130' INT TERM
+trap 'exit 130' HUP INT TERM
 
 suite() { "$@" ${SWIFT:-swift} test --skip-build; }
 

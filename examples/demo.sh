@@ -19,7 +19,7 @@ finish() {
     exit "$status"
 }
 trap finish EXIT
-trap 'exit 130' INT TERM
+trap 'exit 130' HUP INT TERM
 
 wait_for() { # wait_for FILE TEXT: waits until the output file of a program that was started has the text
     tries=0

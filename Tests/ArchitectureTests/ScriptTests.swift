@@ -31,6 +31,14 @@ internal import Testing
         }
     }
 
+    /// Only some shells run what is to be done at the exit after a signal as well: that of Debian does not.
+    @Test func cleanUpAfterASignal() throws {
+        for script in try Self.scripts() {
+            guard script.lines.contains(where: { $0.hasPrefix("trap ") && $0.hasSuffix(" EXIT") }) else { continue }
+            #expect(script.lines.contains("trap 'exit 130' HUP INT TERM"), "\(script.path)")
+        }
+    }
+
     /// A command before `&&` may fail without the end of the script, which then works in "/" instead of its folder.
     @Test func endWithoutATemporaryFolder() throws {
         for script in try Self.scripts() {

@@ -8,6 +8,7 @@ cd "$(dirname "$0")/../.."
 bin=$1
 work=$(mktemp -d "${TMPDIR:-/tmp}/sso-install.XXXXXX")
 trap 'rm -rf "$work"' EXIT
+trap 'exit 130' HUP INT TERM
 root=$work/root prefix=/opt/sso-agent
 all="sso-agent entra-emulator libsso-agent-dev"
 run_make() { env -u MAKEFLAGS -u MAKELEVEL -u PYTHONDONTWRITEBYTECODE make -s "$@" BIN="$bin" DESTDIR="$root" PREFIX="$prefix"; }

@@ -22,7 +22,7 @@ finish() {
     exit "$status"
 }
 trap finish EXIT
-trap 'exit 130' INT TERM
+trap 'exit 130' HUP INT TERM
 
 say "Debian packages"
 check "build-deb" packaging/build-deb "$work/new"
