@@ -2,7 +2,7 @@
 # Fails when Sources/CTokenProtos is not what generate.sh makes of agent.proto.
 # With --if-possible, a machine without the right protoc-c is told so and passes.
 set -eu
-cd "$(dirname "$0")"
+CDPATH= cd -- "$(dirname -- "$0")"
 wanted='protobuf-c 1.4.1'
 found=$(protoc-c --version 2>/dev/null | head -n 1)
 if [ "$found" != "$wanted" ]; then

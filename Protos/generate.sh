@@ -1,7 +1,7 @@
 #!/bin/sh
 # Writes Sources/CTokenProtos from agent.proto. The output is checked in, so that a build needs no protoc-c.
 set -eu
-cd "$(dirname "$0")"
+CDPATH= cd -- "$(dirname -- "$0")"
 out=${1:-../Sources/CTokenProtos}
 mkdir -p "$out/include"
 protoc-c --c_out="$out" agent.proto

@@ -7,7 +7,7 @@
 # The rounds alternate between: an idle machine; two busy processes; one processor; low priority beside a busy process.
 # Logs of failed rounds stay in .build/stress.
 set -eu
-cd "$(dirname "$0")/.."
+CDPATH= cd -- "$(dirname -- "$0")/.."
 rounds=${1:-20}
 logs=.build/stress
 mkdir -p "$logs"

@@ -3,7 +3,7 @@
 #
 #     Tests/suite.sh [LOG]              .build/suite.log by default
 set -eu
-cd "$(dirname "$0")/.."
+CDPATH= cd -- "$(dirname -- "$0")/.."
 log=${1:-.build/suite.log}
 mkdir -p "$(dirname "$log")"
 rm -f "$log.passed"

@@ -4,7 +4,7 @@
 set -eu
 
 bin=${1:?the folder of the built programs}
-here=$(cd "$(dirname "$0")" && pwd)
+here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
 folder=$(mktemp -d "${TMPDIR:-/tmp}/sso-demo.XXXXXX")
 agent=""
 emulator=""

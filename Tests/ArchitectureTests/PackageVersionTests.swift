@@ -17,6 +17,16 @@ internal import Testing
         #expect(section == "## Unreleased: \(version)" || section.hasPrefix("## \(version) ("), "\(section)")
     }
 
+    /// With CDPATH, `cd` prints where it goes, and may go elsewhere.
+    @Test func findsTheSourcesFromAFolderOfCDPATH() async throws {
+        let environment = ProcessInfo.processInfo.environment.merging(["CDPATH": ".:/"]) { $1 }
+        let answer = try await TestProcess(
+            "/usr/bin/env", ["sh", "-c", "cd \"$0\" >&2 && packaging/version", PackageFolder.root.path],
+            environment: environment
+        ).finish()
+        #expect(answer.status == 0 && answer.output.split(separator: "\n").count == 1, "\(answer)")
+    }
+
     /// The manifest of libsso-agent-dev has the SDK's targets and their dependencies as the package's own manifest declares them.
     @Test func declaresTheSDKAsThePackageDoes() throws {
         let own = try Self.targets(in: "Package.swift")

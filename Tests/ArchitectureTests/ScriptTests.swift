@@ -31,6 +31,14 @@ internal import Testing
         }
     }
 
+    @Test func findTheirFolderWithoutCDPATH() throws {
+        for script in try Self.scripts() {
+            for line in script.lines where line.contains("cd") && line.contains("$(dirname") {
+                #expect(line.contains("CDPATH= cd -- "), "\(script.path): \(line)")
+            }
+        }
+    }
+
     /// Only some shells run what is to be done at the exit after a signal as well: that of Debian does not.
     @Test func cleanUpAfterASignal() throws {
         for script in try Self.scripts() {

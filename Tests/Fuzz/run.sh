@@ -24,7 +24,7 @@ set -eu
 
 seconds=${2:-60}
 all="request reply frames json text response records store-image adal-archive adal-json msal-json toml audit peers"
-root=$(cd "$(dirname "$0")/../.." && pwd)
+root=$(CDPATH= cd -- "$(dirname -- "$0")/../.." && pwd)
 out="$root/.build/fuzz"
 swiftc=${SWIFT:-swift}c
 

@@ -3,7 +3,7 @@
 #
 #     Tests/Packaging/install_test.sh FOLDER_OF_THE_EXECUTABLES
 set -eu
-cd "$(dirname "$0")/../.."
+CDPATH= cd -- "$(dirname -- "$0")/../.."
 . Tests/Packaging/checks.sh
 bin=$1
 work=$(mktemp -d "${TMPDIR:-/tmp}/sso-install.XXXXXX")

@@ -6,7 +6,7 @@
 # What needs a tool that is missing, or root, is skipped with a line that says so. PREVIOUS is a folder with the packages of the version
 # before, CLEAN_ROOT a folder that debootstrap has made, to save a minute; SKIP_SDK=1 saves the build of an app.
 set -eu
-cd "$(dirname "$0")/../.."
+CDPATH= cd -- "$(dirname -- "$0")/../.."
 . Tests/Packaging/checks.sh
 BIN=$1
 export BIN CHECKOUTS=.build/checkouts

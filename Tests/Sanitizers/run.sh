@@ -4,7 +4,7 @@
 #     Tests/Sanitizers/run.sh address|thread
 set -eu
 
-here=$(cd "$(dirname "$0")" && pwd)
+here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
 cd "$here/../.."
 case ${1:-} in
     address | thread) ;;
