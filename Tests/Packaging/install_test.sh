@@ -50,9 +50,10 @@ else
     units=$installed/lib/systemd/user
     check "the unit starts the installed agent" grep -qx "ExecStart=$prefix/bin/sso-agent" "$units/sso-agent.service"
     if has systemd-analyze; then
-        # Where it is here, so that the executable is checked too.
+        # Where it is here, so that the executable is checked too. The path of TMPDIR may have blanks.
         mkdir "$work/units"
-        for unit in sso-agent.service sso-agent.socket; do sed "s#$prefix/bin#$installed/bin#" "$units/$unit" >"$work/units/$unit"; done
+        cp "$units/sso-agent.socket" "$work/units"
+        sed "s#^ExecStart=.*#ExecStart=\"$installed/bin/sso-agent\"#" "$units/sso-agent.service" >"$work/units/sso-agent.service"
         verify() {
             XDG_RUNTIME_DIR=$work HOME=$work systemd-analyze --user --man=no verify "$work/units/sso-agent.service" "$work/units/sso-agent.socket" 2>&1 |
                 grep sso-agent && return 1
