@@ -31,6 +31,37 @@ internal import Testing
         }
     }
 
+    /// Makes a program that does nothing, if the files that it is made of exist.
+    private static let compiler = #"""
+        while [ $# -gt 0 ]; do
+            case $1 in
+                -o) printf '#!/bin/sh\n' >"$2" && chmod 755 "$2"; shift ;;
+                *.swift | *.c | *.o) [ -e "$1" ] || { echo "there is no $1" >&2; exit 1; } ;;
+            esac
+            shift
+        done
+        """#
+
+    /// The lists of flags and files of `Tests/Fuzz/run.sh` are words. The compilers here are those above.
+    @Test func fuzzFromAFolderWithABlank() async throws {
+        let folder = try TemporaryFolder()
+        let sources = folder.file("a b")
+        try FileManager.default.createDirectory(atPath: sources, withIntermediateDirectories: false)
+        for name in ["Sources", "Tests"] {
+            try FileManager.default.createSymbolicLink(
+                atPath: "\(sources)/\(name)", withDestinationPath: PackageFolder.path(name))
+        }
+        for name in ["compilerc", "clang"] { _ = try await folder.makeProgram(name, Self.compiler) }
+        var environment = ProcessInfo.processInfo.environment
+        environment["SWIFT"] = folder.file("compiler")
+        environment["PATH"] = "\(folder.path):\(environment["PATH"] ?? "/usr/bin:/bin")"
+        let answer = try await TestProcess(
+            "\(sources)/Tests/Fuzz/run.sh", ["text", "1"], environment: environment
+        ).finish()
+        #expect(answer.status == 0, "\(answer)")
+        #expect(FileManager.default.fileExists(atPath: "\(sources)/.build/fuzz/fuzz-text"))
+    }
+
     @Test func findTheirFolderWithoutCDPATH() throws {
         for script in try Self.scripts() {
             for line in script.lines where line.contains("cd") && line.contains("$(dirname") {

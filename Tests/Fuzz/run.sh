@@ -24,8 +24,10 @@ set -eu
 
 seconds=${2:-60}
 all="request reply frames json text response records store-image adal-archive adal-json msal-json toml audit peers"
-root=$(CDPATH= cd -- "$(dirname -- "$0")/../.." && pwd)
-out="$root/.build/fuzz"
+script=$0
+# Paths from here on are relative: the flags and the lists of files are words, and the path of the sources may have blanks.
+CDPATH= cd -- "$(dirname -- "$0")/../.."
+out=.build/fuzz
 swiftc=${SWIFT:-swift}c
 
 case ${1:-all} in
@@ -34,7 +36,7 @@ case ${1:-all} in
     *[!a-z-]* | "") targets= ;;
     *) case " $all " in *" $1 "*) targets=$1 ;; *) targets= ;; esac ;;
 esac
-[ -n "$targets" ] || { sed -n 's/^#     /usage: /p' "$0" >&2; echo "targets: $all" >&2; exit 64; }
+[ -n "$targets" ] || { sed -n 's/^#     /usage: /p' Tests/Fuzz/run.sh >&2; echo "targets: $all" >&2; exit 64; }
 
 mkdir -p "$out/modules"
 
@@ -42,7 +44,7 @@ mkdir -p "$out/modules"
 echo '@_cdecl("LLVMFuzzerTestOneInput") public func one(_ p: UnsafePointer<UInt8>?, _ n: Int) -> Int32 { 0 }' \
     > "$out/probe.swift"
 if ! $swiftc -sanitize=fuzzer -parse-as-library "$out/probe.swift" -o "$out/probe" 2> "$out/probe.log"; then
-    echo "$0: this Swift toolchain cannot build libFuzzer programs; use one from swift.org on Linux." >&2
+    echo "$script: this Swift toolchain cannot build libFuzzer programs; use one from swift.org on Linux." >&2
     sed 's/^/    /' "$out/probe.log" >&2
     exit 69
 fi
@@ -50,8 +52,8 @@ fi
 flags="-swift-version 6 -package-name sso_agent -O -g -parse-as-library -sanitize=fuzzer,address -I $out/modules
     -enable-upcoming-feature ExistentialAny -enable-upcoming-feature InternalImportsByDefault
     -enable-upcoming-feature MemberImportVisibility -enable-upcoming-feature NonisolatedNonsendingByDefault
-    -Xcc -I$root/Sources/CTokenProtos/include -Xcc -fmodule-map-file=$out/modules/CTokenProtos.modulemap
-    -Xcc -fmodule-map-file=$root/Sources/CProtobufC/module.modulemap
+    -Xcc -ISources/CTokenProtos/include -Xcc -fmodule-map-file=$out/modules/CTokenProtos.modulemap
+    -Xcc -fmodule-map-file=Sources/CProtobufC/module.modulemap
     -Xcc -fmodule-map-file=$out/modules/CAgentSystem.modulemap -Xcc -fmodule-map-file=$out/modules/CCurl.modulemap"
 
 objects=
@@ -60,14 +62,14 @@ compile_c() { # compile_c MODULE HEADER…
     shift
     {
         echo "module $module {"
-        for header in "$@"; do echo "    header \"$root/Sources/$module/include/$header\""; done
+        for header in "$@"; do echo "    header \"../../../Sources/$module/include/$header\""; done
         echo "    export *"
         echo "}"
     } > "$out/modules/$module.modulemap"
-    for source in "$root/Sources/$module/"*.c; do
+    for source in "Sources/$module/"*.c; do
         object="$module-$(basename "$source" .c).o"
-        clang -O1 -g -fsanitize=fuzzer-no-link,address -I"$root/Sources/$module/include" -c "$source" -o "$out/$object"
-        objects="$objects $object"
+        clang -O1 -g -fsanitize=fuzzer-no-link,address -I"Sources/$module/include" -c "$source" -o "$out/$object"
+        objects="$objects $out/$object"
     done
 }
 
@@ -81,51 +83,50 @@ compile() { # compile MODULE SOURCE…
     # shellcheck disable=SC2086 # flags are a list
     $swiftc $flags -wmo -enable-testing -module-name "$module" -emit-module \
         -emit-module-path "$out/modules/$module.swiftmodule" -c "$@" -o "$out/$module.o"
-    objects="$objects $module.o"
+    objects="$objects $out/$module.o"
 }
 
-# shellcheck disable=SC2046 # the paths below the sources have no spaces
+# shellcheck disable=SC2046 # the paths of sources are words
 {
-    compile TokenModel $(find "$root/Sources/TokenModel" -name '*.swift')
-    compile TokenWire $(find "$root/Sources/TokenWire" -name '*.swift')
-    compile PosixFiles $(find "$root/Sources/PosixFiles" -name '*.swift')
-    compile Crypto "$root/Tests/Fuzz/CryptoStandIn.swift"
-    compile CryptoExtras "$root/Tests/Fuzz/CryptoExtrasStandIn.swift"
+    compile TokenModel $(find "Sources/TokenModel" -name '*.swift')
+    compile TokenWire $(find "Sources/TokenWire" -name '*.swift')
+    compile PosixFiles $(find "Sources/PosixFiles" -name '*.swift')
+    compile Crypto "Tests/Fuzz/CryptoStandIn.swift"
+    compile CryptoExtras "Tests/Fuzz/CryptoExtrasStandIn.swift"
     # The rest of the store needs SQLite.
-    compile TokenStore "$root/Tests/Fuzz/StoreDatabaseStandIn.swift" "$root/Sources/TokenStore/StoredRecord.swift" \
-        $(find "$root/Sources/TokenStore/Sealing" "$root/Sources/TokenStore/Files" "$root/Sources/TokenStore/Keys" -name '*.swift')
-    compile TokenCache $(find "$root/Sources/TokenCache" -name '*.swift')
-    compile CacheFormats $(find "$root/Sources/CacheFormats" -name '*.swift')
-    compile Curl $(find "$root/Sources/Curl" -name '*.swift')
+    compile TokenStore "Tests/Fuzz/StoreDatabaseStandIn.swift" "Sources/TokenStore/StoredRecord.swift" \
+        $(find "Sources/TokenStore/Sealing" "Sources/TokenStore/Files" "Sources/TokenStore/Keys" -name '*.swift')
+    compile TokenCache $(find "Sources/TokenCache" -name '*.swift')
+    compile CacheFormats $(find "Sources/CacheFormats" -name '*.swift')
+    compile Curl $(find "Sources/Curl" -name '*.swift')
     # The rest of the loopback redirect needs SwiftNIO.
-    compile TokenEndpoint "$root/Sources/TokenEndpoint/Loopback/Authorization.swift" \
-        $(find "$root/Sources/TokenEndpoint" -name '*.swift' ! -path '*/Loopback/*')
-    compile AccessPolicy $(find "$root/Sources/AccessPolicy" -name '*.swift')
-    compile AgentSocket $(find "$root/Sources/AgentSocket" -name '*.swift')
-    compile AgentConfiguration $(find "$root/Sources/AgentConfiguration" -name '*.swift')
-    compile AuditLog $(find "$root/Sources/AuditLog" -name '*.swift')
-    compile TokenAgent "$root/Sources/TokenAgent/Peers/ProcessDescriptions.swift"
+    compile TokenEndpoint "Sources/TokenEndpoint/Loopback/Authorization.swift" \
+        $(find "Sources/TokenEndpoint" -name '*.swift' ! -path '*/Loopback/*')
+    compile AccessPolicy $(find "Sources/AccessPolicy" -name '*.swift')
+    compile AgentSocket $(find "Sources/AgentSocket" -name '*.swift')
+    compile AgentConfiguration $(find "Sources/AgentConfiguration" -name '*.swift')
+    compile AuditLog $(find "Sources/AuditLog" -name '*.swift')
+    compile TokenAgent "Sources/TokenAgent/Peers/ProcessDescriptions.swift"
 }
 
-cd "$out"
 # The report is libFuzzer's: Swift's own backtracer would wait for a process that AddressSanitizer has stopped.
 export SWIFT_BACKTRACE=enable=no
 for target in $targets; do
     define=FUZZ_$(echo "$target" | tr 'a-z-' 'A-Z_')
     # shellcheck disable=SC2086
-    $swiftc $flags -D "$define" -module-name Fuzz "$root/Tests/Fuzz/Harness.swift" \
-        "$root/Tests/TokenWireTests/AnyMessages.swift" "$root/Tests/TokenWireTests/WireProperties.swift" \
-        "$root/Tests/TokenWireTests/WireSamples.swift" "$root/Tests/TokenModelTests/JSONProperties.swift" \
-        "$root/Tests/TokenModelTests/TextProperties.swift" \
-        "$root/Tests/TokenCacheTests/RecordProperties.swift" "$root/Tests/CacheFormatsTests/FormatProperties.swift" \
-        "$root/Tests/TokenEndpointTests/ResponseProperties.swift" "$root/Tests/TokenStoreTests/Damage/StoreImageProperties.swift" \
-        "$root/Tests/AgentConfigurationTests/TOMLProperties.swift" "$root/Tests/AuditLogTests/AuditProperties.swift" \
-        "$root/Tests/TokenAgentTests/Peers/PeerTextProperties.swift" $objects -lprotobuf-c -ldl -o "fuzz-$target" \
-        2> link.log || { cat link.log >&2; exit 1; }
-    mkdir -p "learnt/$target"
+    $swiftc $flags -D "$define" -module-name Fuzz "Tests/Fuzz/Harness.swift" \
+        "Tests/TokenWireTests/AnyMessages.swift" "Tests/TokenWireTests/WireProperties.swift" \
+        "Tests/TokenWireTests/WireSamples.swift" "Tests/TokenModelTests/JSONProperties.swift" \
+        "Tests/TokenModelTests/TextProperties.swift" \
+        "Tests/TokenCacheTests/RecordProperties.swift" "Tests/CacheFormatsTests/FormatProperties.swift" \
+        "Tests/TokenEndpointTests/ResponseProperties.swift" "Tests/TokenStoreTests/Damage/StoreImageProperties.swift" \
+        "Tests/AgentConfigurationTests/TOMLProperties.swift" "Tests/AuditLogTests/AuditProperties.swift" \
+        "Tests/TokenAgentTests/Peers/PeerTextProperties.swift" $objects -lprotobuf-c -ldl -o "$out/fuzz-$target" \
+        2> "$out/link.log" || { cat "$out/link.log" >&2; exit 1; }
+    mkdir -p "$out/learnt/$target"
     # What other libraries wrote is a start as well, and the names that they use are worth trying.
-    set -- "learnt/$target" "$root/Tests/Fuzz/corpus/$target"
-    [ ! -d "$root/Tests/CacheFormatsTests/Fixtures/$target" ] || set -- "$@" "$root/Tests/CacheFormatsTests/Fixtures/$target"
-    [ ! -e "$root/Tests/Fuzz/$target.dict" ] || set -- "-dict=$root/Tests/Fuzz/$target.dict" "$@"
-    "./fuzz-$target" -max_total_time="$seconds" -max_len=70000 -rss_limit_mb=1024 -timeout=5 "$@"
+    set -- "$out/learnt/$target" "Tests/Fuzz/corpus/$target"
+    [ ! -d "Tests/CacheFormatsTests/Fixtures/$target" ] || set -- "$@" "Tests/CacheFormatsTests/Fixtures/$target"
+    [ ! -e "Tests/Fuzz/$target.dict" ] || set -- "-dict=Tests/Fuzz/$target.dict" "$@"
+    "$out/fuzz-$target" "-artifact_prefix=$out/" -max_total_time="$seconds" -max_len=70000 -rss_limit_mb=1024 -timeout=5 "$@"
 done
