@@ -42,24 +42,47 @@ internal import Testing
         done
         """#
 
-    /// The lists of flags and files of `Tests/Fuzz/run.sh` are words. The compilers here are those above.
-    @Test func fuzzFromAFolderWithABlank() async throws {
-        let folder = try TemporaryFolder()
+    /// Runs a script from a folder whose path has a blank, with compilers that are programs of the test.
+    private static func run(
+        _ script: String, _ arguments: [String], compiler: (name: String, program: String), in folder: TemporaryFolder
+    ) async throws -> (status: Int32, output: String, errors: String) {
         let sources = folder.file("a b")
         try FileManager.default.createDirectory(atPath: sources, withIntermediateDirectories: false)
         for name in ["Sources", "Tests"] {
             try FileManager.default.createSymbolicLink(
                 atPath: "\(sources)/\(name)", withDestinationPath: PackageFolder.path(name))
         }
-        for name in ["compilerc", "clang"] { _ = try await folder.makeProgram(name, Self.compiler) }
+        _ = try await folder.makeProgram(compiler.name, compiler.program)
+        _ = try await folder.makeProgram("clang", Self.compiler)
         var environment = ProcessInfo.processInfo.environment
         environment["SWIFT"] = folder.file("compiler")
         environment["PATH"] = "\(folder.path):\(environment["PATH"] ?? "/usr/bin:/bin")"
-        let answer = try await TestProcess(
-            "\(sources)/Tests/Fuzz/run.sh", ["text", "1"], environment: environment
-        ).finish()
+        return try await TestProcess("\(sources)/\(script)", arguments, environment: environment).finish()
+    }
+
+    /// The lists of flags and files are words of the shell.
+    @Test func fuzzFromAFolderWithABlank() async throws {
+        let folder = try TemporaryFolder()
+        let answer = try await Self.run(
+            "Tests/Fuzz/run.sh", ["text", "1"], compiler: ("compilerc", Self.compiler), in: folder)
         #expect(answer.status == 0, "\(answer)")
-        #expect(FileManager.default.fileExists(atPath: "\(sources)/.build/fuzz/fuzz-text"))
+        #expect(FileManager.default.fileExists(atPath: folder.file("a b/.build/fuzz/fuzz-text")))
+    }
+
+    /// Sanitizers divide their options at blanks, and the loader the libraries to preload.
+    @Test(arguments: ["address", "thread"]) func sanitizeFromAFolderWithABlank(kind: String) async throws {
+        let program = #"""
+            [ "$1" = test ] || exit 0
+            for options in "$LSAN_OPTIONS" "$TSAN_OPTIONS"; do
+                case $options in "suppressions='"*"/a b/"*"'"*) ;; *) exit 1 ;; esac
+            done
+            set -- ${LD_PRELOAD:-}
+            for library; do [ -e "$library" ] || exit 2; done
+            """#
+        let folder = try TemporaryFolder()
+        let answer = try await Self.run(
+            "Tests/Sanitizers/run.sh", [kind], compiler: ("compiler", program), in: folder)
+        #expect(answer.status == 0, "\(answer)")
     }
 
     @Test func findTheirFolderWithoutCDPATH() throws {
@@ -73,8 +96,9 @@ internal import Testing
     /// Only some shells run what is to be done at the exit after a signal as well: that of Debian does not.
     @Test func cleanUpAfterASignal() throws {
         for script in try Self.scripts() {
-            guard script.lines.contains(where: { $0.hasPrefix("trap ") && $0.hasSuffix(" EXIT") }) else { continue }
-            #expect(script.lines.contains("trap 'exit 130' HUP INT TERM"), "\(script.path)")
+            let lines = script.lines.map { $0.drop { $0 == " " } }
+            guard lines.contains(where: { $0.hasPrefix("trap ") && $0.hasSuffix(" EXIT") }) else { continue }
+            #expect(lines.contains("trap 'exit 130' HUP INT TERM"), "\(script.path)")
         }
     }
 

@@ -15,11 +15,14 @@ swift=${SWIFT:-swift}
 
 $swift build --build-tests --sanitize="$1" --scratch-path "$out"
 if [ "$1" = thread ] && [ "$(uname)" = Linux ]; then
-    # The sanitizer does not see contended locks of Swift's Mutex by itself.
-    clang -std=c11 -O1 -fPIC -shared "$here/mutex.c" -o "$out/mutex.so" -ldl
-    export LD_PRELOAD="$out/mutex.so"
+    # The sanitizer does not see contended locks of Swift's Mutex by itself. LD_PRELOAD is a list of words: it takes no path with a blank.
+    folder=$(mktemp -d /tmp/sso-sanitize.XXXXXX)
+    trap 'rm -rf "$folder"' EXIT
+    trap 'exit 130' HUP INT TERM
+    clang -std=c11 -O1 -fPIC -shared "$here/mutex.c" -o "$folder/mutex.so" -ldl
+    export LD_PRELOAD="$folder/mutex.so"
 fi
 # Suppressions that are used are not printed: tests compare what programs write.
-export LSAN_OPTIONS="suppressions=$here/leaks.txt:print_suppressions=0"
-export TSAN_OPTIONS="suppressions=$here/races.txt"
-exec $swift test --skip-build --sanitize="$1" --scratch-path "$out"
+export LSAN_OPTIONS="suppressions='$here/leaks.txt':print_suppressions=0"
+export TSAN_OPTIONS="suppressions='$here/races.txt'"
+$swift test --skip-build --sanitize="$1" --scratch-path "$out"
