@@ -107,6 +107,24 @@ internal import Testing
         }
     }
 
+    /// RFC 9126 section 2.1: the app gets the error of the authorization endpoint before it opens a browser.
+    @Test(arguments: [
+        (fields: ["redirect_uri": ""], code: 900144), (["redirect_uri": "http://localhost/other"], 50011),
+        (["response_type": "token"], 70005), (["scope": ""], 900144), (["client_id": ""], 900144),
+        (["code_challenge": "short"], 501491),
+    ])
+    func refusesToTakeARequestThatWouldFail(row: (fields: [String: String], code: Int)) async throws {
+        try await withEmulator(options(.offered)) { emulator in
+            let app = App(emulator: emulator)
+            emulator.control.settings.redirectURIs[app.clientID] = [app.redirectURI]
+            let reply = try await push(app, row.fields)
+            #expect(reply.status == 400)
+            #expect(reply["error_codes"] == [.number(row.code)])
+            #expect(reply["request_uri"] == nil)
+            #expect(try await push(app).status == 201)
+        }
+    }
+
     @Test func refusesWhatWasNotPushedIfItHasToBe() async throws {
         try await withEmulator(options(.required)) { emulator in
             let reply = try await App(emulator: emulator).authorize()

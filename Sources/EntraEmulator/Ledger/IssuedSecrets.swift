@@ -1,6 +1,6 @@
 /// The secrets that have been issued, with what each stands for.
 ///
-/// Past the limit the oldest are forgotten, those that cannot be used any more before others, so that a long run needs no more memory.
+/// Past the limit the oldest are forgotten, those that cannot be used any more before others: a long run needs no more memory.
 struct IssuedSecrets<Value: Sendable>: Sendable {
     private let limit: Int
     private var values: [String: Value] = [:]

@@ -20,7 +20,7 @@ struct AuthorizeRoute: Sendable {
         let reply = try AuthorizeReply(request, state.update { $0.settings })
         // RFC 6749 section 4.1.2.1 forbids a redirect without the app, whose URI it would be, and to an unregistered URI.
         let clientID = try request.parameters.required("client_id")
-        if let refusal = refusal(of: reply.redirectURI, clientID) {
+        if let refusal = state.update({ $0.settings.refusal(of: reply.redirectURI, for: clientID) }) {
             let text = htmlEscaped(refusal.description(trace: state.trace(of: request)))
             return Page(title: "The sign-in failed", content: "<p>\(text)</p>").response(status: .badRequest)
         }
@@ -39,7 +39,7 @@ struct AuthorizeRoute: Sendable {
         }
     }
 
-    /// The request for the links of a page. A pushed request has been used, and gets another reference, for as long as a code is valid.
+    /// The request for the links of a page. A pushed request has been used, and gets another reference, valid as long as a code.
     private func repeatable(_ sent: EmulatorRequest, clientID: String, parameters: Parameters) -> EmulatorRequest {
         guard sent.parameters["request_uri"] != nil else { return sent }
         let pushed = PushedRequest(
@@ -50,20 +50,10 @@ struct AuthorizeRoute: Sendable {
         return request
     }
 
-    /// The error for a redirect URI that is not registered; nil if it is, or if the app's redirect URIs are not checked.
-    private func refusal(of redirectURI: String, _ clientID: String) -> OAuthFailure? {
-        guard let registered = state.update({ $0.settings.redirectURIs[clientID] }),
-            !registered.contains(where: RegisteredRedirect(redirectURI).matches)
-        else { return nil }
-        return .unregisteredRedirectURI(redirectURI, clientID: clientID)
-    }
-
     private func outcome(
         of request: EmulatorRequest, redirectURI: String, clientID: String
     ) throws(OAuthFailure) -> Outcome {
-        guard request.parameters.words("response_type") == ["code"] else { throw .unsupportedResponseType }
-        try request.checkScopes()
-        let pkce = try PKCE(request.parameters)
+        let pkce = try request.checkAuthorization()
         let expiresOn = state.now + 600
         return try state.update { (contents) throws(OAuthFailure) in
             let users = try contents.ledger.usersToSignIn(request)
@@ -80,6 +70,28 @@ struct AuthorizeRoute: Sendable {
             contents.counts.signIns += 1
             return .code(contents.ledger.issue(code), user, cloudHost: cloud?.hosts.first)
         }
+    }
+}
+
+extension EmulatorSettings {
+    /// The error for a redirect URI that is not registered; nil if it is, or if the app's redirect URIs are not checked.
+    func refusal(of redirectURI: String, for clientID: String) -> OAuthFailure? {
+        guard let registered = redirectURIs[clientID],
+            !registered.contains(where: RegisteredRedirect(redirectURI).matches)
+        else { return nil }
+        return .unregisteredRedirectURI(redirectURI, clientID: clientID)
+    }
+}
+
+extension EmulatorRequest {
+    /// Checks what an authorization request asks for, whoever signs in.
+    ///
+    /// - Returns: its challenge.
+    /// - Throws: the error that its app gets.
+    func checkAuthorization() throws(OAuthFailure) -> PKCE {
+        guard parameters.words("response_type") == ["code"] else { throw .unsupportedResponseType }
+        try checkScopes()
+        return try PKCE(parameters)
     }
 }
 

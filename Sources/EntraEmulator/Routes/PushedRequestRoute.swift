@@ -16,6 +16,10 @@ struct PushedRequestRoute: Sendable {
             case .confidentialOnly: throw .secretRequired
             case .offered, .required: break
             }
+            // Section 2.1: as a request to the authorization endpoint would be.
+            let redirectURI = try request.parameters.required("redirect_uri")
+            if let refusal = contents.settings.refusal(of: redirectURI, for: clientID) { throw refusal }
+            _ = try request.checkAuthorization()
             return contents.ledger.issue(
                 PushedRequest(
                     clientID: clientID, authority: request.authority, parameters: request.parameters,
