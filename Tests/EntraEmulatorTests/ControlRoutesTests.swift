@@ -23,12 +23,38 @@ internal import Testing
         ("faults", #"{"grnat":"refresh_token","drop":true}"#), ("faults", #"[{"drop":true},{"Drop":true}]"#),
         ("settings", #"{"rotaton":"lenient"}"#), ("faults", #"{"status":-1}"#), ("faults", #"{"status":100}"#),
         ("faults", #"{"status":1000}"#), ("faults", #"{"delay_ms":-1}"#), ("faults", #"{"count":-1}"#),
+        ("users", #"{"username":"alice@contoso.example","disabled":"yes"}"#), ("users", #"{"username":1}"#),
+        ("users", #"{"username":"alice@contoso.example","disable":true}"#),
     ])
     func refusesAnInvalidBody(path: String, body: String) async throws {
         try await withEmulator { emulator in
             let reply = try await HTTP.post("\(emulator.url)/control/\(path)", body)
             #expect(reply.status == 400)
             #expect(try await App(emulator: emulator).authorize().status == 302)
+        }
+    }
+
+    /// Without the name, each of these is about every user or code.
+    @Test(arguments: [
+        ("revoke", #"{"user":"alice@contoso.example"}"#), ("revoke", #"{"username":1}"#),
+        ("approve", #"{"code":"ABCDEFGHJ"}"#), ("decline", #"{"user_code":["ABCDEFGHJ"]}"#),
+    ])
+    func changesNothingForAMisspeltName(path: String, body: String) async throws {
+        try await withEmulator { emulator in
+            let app = App(emulator: emulator)
+            let token = try await app.signIn(["login_hint": "bob@contoso.example"]).text("refresh_token")
+            _ = try await HTTP.post(app.url("devicecode"), form: ["client_id": app.clientID, "scope": "openid"])
+            #expect(try await HTTP.post("\(emulator.url)/control/\(path)", body).status == 400)
+            #expect(try await app.redeem(refreshToken: token).status == 200)
+            #expect(emulator.control.approveDeviceCode() == 1)
+        }
+    }
+
+    @Test func refusesToWaitForWhatIsNoNumber() async throws {
+        try await withEmulator { emulator in
+            _ = try await App(emulator: emulator).authorize()
+            let reply = try await HTTP.get("\(emulator.url)/control/wait?counter=authorize&at_least=2x")
+            #expect(reply.status == 400)
         }
     }
 

@@ -33,7 +33,8 @@ struct ControlRoutes: Sendable {
         case (.GET, "/control/users"): return try .json(JSON.array(emulator.users.map(Self.json)))
         case (.POST, "/control/users"): return try .json(try addUser(body))
         case (.POST, "/control/revoke"):
-            return try .json(["revoked": .number(emulator.revokeTokens(of: try text("username", body)))] as JSON)
+            let username = try text("username", knownMembers(["username"], body))
+            return try .json(["revoked": .number(emulator.revokeTokens(of: username))] as JSON)
         case (.POST, "/control/release"): return try .json(["released": .number(emulator.release())] as JSON)
         case (.POST, "/control/approve"): return try .json(try decide(body, isApproved: true))
         case (.POST, "/control/decline"): return try .json(try decide(body, isApproved: false))
@@ -70,20 +71,24 @@ struct ControlRoutes: Sendable {
     }
 
     private func addUser(_ body: Data) throws -> JSON {
-        guard let username = try text("username", body) else {
+        let members = try knownMembers(["username", "disabled"], body)
+        guard let username = try text("username", members) else {
             throw Refusal(status: .badRequest, message: "no username")
         }
-        if case .bool(let isDisabled) = try fields(body)["disabled"] {
-            emulator.setDisabled(isDisabled, username: username)
+        switch members["disabled"] ?? JSON.null {
+        case .null: break
+        case .bool(let isDisabled): emulator.setDisabled(isDisabled, username: username)
+        default: throw Refusal(status: .badRequest, message: "disabled is true or false")
         }
         return Self.json(emulator.addUser(username))
     }
 
     private func decide(_ body: Data, isApproved: Bool) throws -> JSON {
-        let userCode = try text("user_code", body)
+        let members = try knownMembers(isApproved ? ["user_code", "username"] : ["user_code"], body)
+        let userCode = try text("user_code", members)
         let count =
             isApproved
-            ? emulator.approveDeviceCode(userCode, username: try text("username", body))
+            ? emulator.approveDeviceCode(userCode, username: try text("username", members))
             : emulator.declineDeviceCode(userCode)
         return [isApproved ? "approved" : "declined": .number(count)]
     }
@@ -93,16 +98,30 @@ struct ControlRoutes: Sendable {
         if let held = query["held"].flatMap({ Int($0) }) {
             await emulator.waitForHeld(atLeast: held)
         } else if let counter = query["counter"].flatMap({ Counter(rawValue: $0) }) {
-            await emulator.waitForCount(counter, atLeast: query["at_least"].flatMap { Int($0) } ?? 1)
+            guard let count = Int(query["at_least"] ?? "1") else {
+                throw Refusal(status: .badRequest, message: "at_least is a number")
+            }
+            await emulator.waitForCount(counter, atLeast: count)
         } else {
             throw Refusal(status: .badRequest, message: "give held=N, or counter=NAME and at_least=N")
         }
         return emulator.counts
     }
 
-    private func text(_ name: String, _ body: Data) throws -> String? {
-        guard case .string(let text) = try fields(body)[name] else { return nil }
-        return text
+    /// The members of a body that has no others than these. One whose name is misspelt would stand for all users or codes.
+    private func knownMembers(_ names: Set<String>, _ body: Data) throws -> [String: JSON] {
+        let members = try fields(body)
+        try refuseUnknown(members.keys, names.contains)
+        return members
+    }
+
+    /// The text of a member; nil if it is missing or null.
+    private func text(_ name: String, _ members: [String: JSON]) throws -> String? {
+        switch members[name] ?? JSON.null {
+        case .null: return nil
+        case .string(let text): return text
+        default: throw Refusal(status: .badRequest, message: "\(name) is text")
+        }
     }
 
     private func fields(_ body: Data) throws -> [String: JSON] {
