@@ -74,6 +74,8 @@ internal import Testing
             let reply = try await App(emulator: emulator).authorize(row.fields)
             #expect(reply.redirect["error"] == row.error)
             #expect(reply.redirect["state"] == "s 1")
+            let traceID = try #require(reply.headers["x-ms-request-id"])
+            #expect(reply.redirect["error_description"]?.contains("Trace ID: \(traceID) ") == true)
         }
     }
 

@@ -4,6 +4,8 @@ internal import NIOHTTP1
 /// `GET …/authorize`: signs in the user that `login_hint` names, or the only one, without a page.
 struct AuthorizeRoute: Sendable {
     let state: EmulatorState
+    /// The identifiers that the header fields of the response have, too.
+    let trace: RequestTrace
 
     /// The result of an authorization request.
     private enum Outcome: Sendable {
@@ -21,7 +23,7 @@ struct AuthorizeRoute: Sendable {
         // RFC 6749 section 4.1.2.1 forbids a redirect without the app, whose URI it would be, and to an unregistered URI.
         let clientID = try request.parameters.required("client_id")
         if let refusal = state.update({ $0.settings.refusal(of: reply.redirectURI, for: clientID) }) {
-            let text = htmlEscaped(refusal.description(trace: state.trace(of: request)))
+            let text = htmlEscaped(refusal.description(trace: trace))
             return Page(title: "The sign-in failed", content: "<p>\(text)</p>").response(status: .badRequest)
         }
         do throws(OAuthFailure) {
@@ -35,7 +37,7 @@ struct AuthorizeRoute: Sendable {
                 ).response
             }
         } catch {
-            return reply.failure(error, trace: state.trace(of: request))
+            return reply.failure(error, trace: trace)
         }
     }
 

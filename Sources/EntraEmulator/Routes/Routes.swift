@@ -57,7 +57,7 @@ struct EndpointRoutes: Sendable {
         let trace = state.trace(of: request)
         var response: Response
         do {
-            response = try route(request)
+            response = try route(request, trace)
         } catch let failure as OAuthFailure {
             response = try failure.response(trace: trace)
         }
@@ -65,9 +65,9 @@ struct EndpointRoutes: Sendable {
         return response
     }
 
-    private func route(_ request: EmulatorRequest) throws -> Response {
+    private func route(_ request: EmulatorRequest, _ trace: RequestTrace) throws -> Response {
         switch request.address.endpoint {
-        case .authorize: try AuthorizeRoute(state: state).respond(to: request)
+        case .authorize: try AuthorizeRoute(state: state, trace: trace).respond(to: request)
         case .pushedRequest: try PushedRequestRoute(state: state).respond(to: request)
         case .token: try TokenRoute(state: state, key: key).respond(to: request)
         case .deviceCode: try DeviceCodeRoute(state: state).respond(to: request)
