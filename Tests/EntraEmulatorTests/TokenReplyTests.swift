@@ -196,6 +196,16 @@ internal import Testing
         }
     }
 
+    @Test(arguments: [("Bearer", 200), ("bearer", 200), ("BEARER", 200), ("Basic", 401)])
+    func acceptsAnAccessTokenWithItsScheme(scheme: String, status: Int) async throws {
+        try await withEmulator { emulator in
+            let token = try await App(emulator: emulator).signIn().text("access_token") ?? ""
+            let reply = try await HTTP.get(
+                "\(emulator.url)/oidc/userinfo", headers: ["authorization": "\(scheme) \(token)"])
+            #expect(reply.status == status)
+        }
+    }
+
     @Test func acceptsAnAccessTokenUntilItExpiresOrIsRevoked() async throws {
         let clock = TestClock()
         try await withEmulator(EmulatorOptions(now: { clock.date })) { emulator in

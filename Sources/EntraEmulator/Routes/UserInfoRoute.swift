@@ -7,7 +7,8 @@ struct UserInfoRoute: Sendable {
     let key: SigningKey
 
     func respond(to request: EmulatorRequest) throws -> Response {
-        guard let header = request.headers.first(name: "Authorization"), header.hasPrefix("Bearer "),
+        // The scheme counts in any case (RFC 9110 section 11.1).
+        guard let header = request.headers.first(name: "Authorization"), header.prefix(7).lowercased() == "bearer ",
             let claims = key.verify(String(header.dropFirst(7))), isValid(claims)
         else {
             let challenge = #"Bearer error="invalid_token", error_description="The access token is not valid.""#
