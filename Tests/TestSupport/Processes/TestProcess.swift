@@ -8,8 +8,8 @@ internal import Synchronization
 /// one of them has ended and is not reaped.
 package final class TestProcess: Sendable {
     package let processID: Int32
-    private let output: Int32
-    private let errors: Int32
+    private let output: ProcessOutput
+    private let errors: ProcessOutput
     private let exit: ProcessExit
 
     /// Starts `executable`, a path or the name of one of this package's executables.
@@ -28,32 +28,29 @@ package final class TestProcess: Sendable {
             [Executable.path(executable)] + arguments,
             environment?.merging(Sanitizer.variables) { given, _ in given } ?? ProcessInfo.processInfo.environment,
             output: output.write, errors: errors.write)
-        self.output = output.read
-        self.errors = errors.read
+        self.output = ProcessOutput(output.read)
+        self.errors = ProcessOutput(errors.read)
         exit = ProcessExit(of: processID)
     }
 
-    deinit {
-        close(output)
-        close(errors)
-    }
-
-    /// Waits until it prints a line that contains `text` on standard error; returns everything it printed up to then.
+    /// Waits until it prints `text` on standard error; returns everything it printed since the last wait up to the end of that line.
+    ///
+    /// What it printed behind that line is for the next wait: the lines of a process come together if this process was delayed.
     @discardableResult
     package func waitForError(_ text: String) async throws -> String {
-        try await Self.read(errors, until: text)
+        try await errors.read(until: text)
     }
 
     /// The same on standard output.
     @discardableResult
     package func waitForOutput(_ text: String) async throws -> String {
-        try await Self.read(output, until: text)
+        try await output.read(until: text)
     }
 
     /// Waits for the end of the process, and returns everything it printed since the last wait.
     package func finish() async throws -> (status: Int32, output: String, errors: String) {
-        async let out = Self.readAll(output)
-        async let err = Self.readAll(errors)
+        async let out = output.readAll()
+        async let err = errors.readAll()
         let printed = try await (out, err)
         return (await exit.status(), printed.0, printed.1)
     }
@@ -66,32 +63,6 @@ package final class TestProcess: Sendable {
 
     /// Sends a signal, unless the process has ended: another process may have its ID then.
     package func signal(_ number: Int32) { exit.signal(number) }
-
-    private static func read(_ descriptor: Int32, until text: String) async throws -> String {
-        var printed = ""
-        while !printed.contains(text) {
-            let bytes = try await offPool { read(descriptor) }
-            guard !bytes.isEmpty else { throw Ended(printed: printed) }
-            printed += String(decoding: bytes, as: UTF8.self)
-        }
-        return printed
-    }
-
-    private static func readAll(_ descriptor: Int32) async throws -> String {
-        let bytes = try await offPool {
-            var all: [UInt8] = []
-            while case let more = read(descriptor), !more.isEmpty { all += more }
-            return all
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    /// Reads available bytes; empty at the end of the stream.
-    private static func read(_ descriptor: Int32) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: 64 * 1024) { buffer, count in
-            count = max(Foundation.read(descriptor, buffer.baseAddress, buffer.count), 0)
-        }
-    }
 
     /// The process ended before it printed the expected line.
     package struct Ended: Error {
