@@ -2,6 +2,7 @@ internal import AgentClient
 internal import AgentSocket
 internal import AgentTestSupport
 internal import CAgentSystem
+internal import Foundation
 internal import TestSupport
 internal import Testing
 internal import TokenModel
@@ -24,7 +25,7 @@ internal import TokenWire
         func closesNoDescriptorsOnItsEventLoop(_ way: Way) async throws {
             try await AgentFixture.with { f in
                 try await f.published { client in
-                    Listeners.acceptDescriptors()
+                    try f.acceptDescriptors()
                     let slow = try await Self.sendLingeringConnection(way, to: client.socketPath)
                     _ = try await client.status()
                     _ = try await f.agent.status()
@@ -66,7 +67,7 @@ internal import TokenWire
         @Test func answersRequestsInOneWriteOrByteByByte() async throws {
             try await AgentFixture.with { f in
                 try await f.published { client in
-                    Listeners.acceptDescriptors()
+                    try f.acceptDescriptors()
                     try await offPool {
                         let frames = try (1...200).map { try RequestFrame.encode(GetStatus(), id: $0) }
                         let together = try RawPeer(client.socketPath)
@@ -83,16 +84,22 @@ internal import TokenWire
         }
     }
 
-    /// The listeners of published sockets in this process.
-    private enum Listeners {
-        /// Has them behave as with an earlier kernel: descriptors can be sent to the connections that they accept from now on.
-        static func acceptDescriptors() {
+    extension AgentFixture {
+        /// Has the listeners of this agent's published sockets behave as with an earlier kernel: descriptors can be sent to the
+        /// connections that they accept from now on. Those of other tests in this process stay as they are.
+        fileprivate func acceptDescriptors() throws {
+            let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }
             // The name with which the agent binds such a socket; its own has another.
-            for descriptor in Int32(3)..<1024
-            where UnixSocket.localAddress(of: descriptor)?.path.contains("/.sso-agent.") == true {
+            let name = folder.file(".sso-agent.")
+            let listeners = open.filter { descriptor in
+                guard let address = UnixSocket.localAddress(of: descriptor) else { return false }
+                return address.isListening && address.path.hasPrefix(name)
+            }
+            try #require(!listeners.isEmpty)
+            for listener in listeners {
                 var accepted: Int32 = 1
                 // SO_PASSRIGHTS.
-                setsockopt(descriptor, SOL_SOCKET, 83, &accepted, socklen_t(MemoryLayout<Int32>.size))
+                setsockopt(listener, SOL_SOCKET, 83, &accepted, socklen_t(MemoryLayout<Int32>.size))
             }
         }
     }
