@@ -23,6 +23,14 @@ package final class RawPeer {
 
     deinit { close(descriptor) }
 
+    /// A connection on which a request has been answered. Before that, the agent may not have identified the peer, and reads nothing.
+    package static func answered(_ socketPath: String) throws -> RawPeer {
+        let peer = try RawPeer(socketPath)
+        try peer.write(GetStatus())
+        _ = try peer.reply()
+        return peer
+    }
+
     /// Writes bytes unchanged; returns false if the agent has closed the connection.
     ///
     /// - Parameter outOfBand: whether the last byte is marked as urgent.

@@ -51,15 +51,15 @@ internal import TokenWire
         try await AgentFixture.with(peerLimits: limits) { f in
             let renewal = try await f.heldRenewal()
             let other = try await OtherProcess.connected(to: f.socketPath)
-            let idle = try await offPool { try RawPeer.answered(f.socketPath) }
-            let (busy, waiting) = (try RawPeer(f.socketPath), try RawPeer(f.socketPath))
+            let peers = try await offPool { try (0..<3).map { _ in try RawPeer.answered(f.socketPath) } }
+            let (idle, busy, waiting) = (peers[0], peers[1], peers[2])
             try busy.write(renewal)
             await f.emulator.control.waitForHeld(atLeast: 1)
             try waiting.write(GetStatus())
-            #expect(try await other.isAnswered())
+            try await other.isAnsweredTwice()
             // The agent has read something of this connection later, but no request.
             idle.write([0])
-            #expect(try await other.isAnswered())
+            try await other.isAnsweredTwice()
             let next = try RawPeer(f.socketPath)
             try await offPool { idle.waitUntilClosed() }
             f.emulator.control.release()
@@ -124,17 +124,21 @@ internal import TokenWire
         try await AgentFixture.with(peerLimits: limits) { f in
             let renewal = try await f.heldRenewal()
             let other = try await OtherProcess.connected(to: f.socketPath)
+            let peer = try await offPool { try RawPeer.answered(f.socketPath) }
             var busy: RawPeer? = try RawPeer(f.socketPath)
-            for number in 1...4 { try busy?.write(renewal, id: UInt64(number)) }
+            for number in 3...4 { try busy?.write(renewal, id: UInt64(number)) }
+            try await busy?.begin(renewal)
             await f.emulator.control.waitForHeld(atLeast: 1)
-            let peer = try RawPeer(f.socketPath)
-            try peer.write(GetStatus())
-            #expect(try await other.isAnswered())
+            // The requests of a connection are handled in order, so that the first of these is the fourth in progress.
+            try peer.write(renewal, id: 5)
+            try peer.write(GetStatus(), id: 6)
+            try await other.isAnsweredTwice()
             #expect(!peer.hasReceived)
             busy = nil
-            #expect(try await offPool { try peer.reply() } != nil)
+            #expect(try await offPool { try peer.reply()?.id } == 6)
             #expect(busy == nil)
             f.emulator.control.release()
+            #expect(try await offPool { try peer.reply()?.id } == 5)
             try await other.end()
         }
     }
@@ -161,12 +165,13 @@ internal import TokenWire
         try await AgentFixture.with(peerLimits: limits) { f in
             var renewal = try await f.heldRenewal()
             renewal.parameters.extraParameters = ["long": String(repeating: "x", count: 1000)]
+            let other = try await OtherProcess.connected(to: f.socketPath)
+            let peer = try await offPool { try RawPeer.answered(f.socketPath) }
             let busy = try RawPeer(f.socketPath)
             try busy.write(renewal)
             await f.emulator.control.waitForHeld(atLeast: 1)
-            let peer = try RawPeer(f.socketPath)
             try peer.write(GetStatus())
-            let other = try await OtherProcess.connected(to: f.socketPath)
+            try await other.isAnsweredTwice()
             #expect(!peer.hasReceived)
             f.emulator.control.release()
             #expect(try await offPool { try peer.reply() } != nil)
@@ -213,6 +218,14 @@ extension AgentFixture {
     }
 }
 
+extension OtherProcess {
+    /// Returns when the agent has read everything that was sent before on connections whose peers are identified: it looks at all
+    /// connections in turn, so that the second request comes after what came with the first one.
+    fileprivate func isAnsweredTwice() async throws {
+        for _ in 0..<2 { #expect(try await isAnswered()) }
+    }
+}
+
 extension PeerLimits {
     fileprivate static func connections(_ count: Int) -> PeerLimits {
         var limits = PeerLimits()
@@ -230,14 +243,6 @@ extension RawPeer {
             while !self.isClosed { peers = try (0..<2).map { _ in try RawPeer.answered(socketPath) } }
             return peers
         }
-    }
-
-    /// A connection on which a request has been answered.
-    fileprivate static func answered(_ socketPath: String) throws -> RawPeer {
-        let peer = try RawPeer(socketPath)
-        try peer.write(GetStatus())
-        _ = try peer.reply()
-        return peer
     }
 
     /// Sends a request, and returns when it is in progress.

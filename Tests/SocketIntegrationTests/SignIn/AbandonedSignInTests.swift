@@ -63,6 +63,8 @@ internal import TokenWire
     @Test func continuesASignInOnTheConnectionThatWaitsForTheResult() async throws {
         try await AgentFixture.with { f in
             let (first, second) = (Connection(try RawPeer(f.socketPath)), Connection(try RawPeer(f.socketPath)))
+            // Nothing is read of a connection whose peer is not identified yet.
+            _ = try await second.ask(GetStatus())
             let begun = try #require(
                 try await first.ask(BeginInteractive(parameters: f.parameters(), loginHint: "alice@contoso.com")))
             try second.write(CompleteInteractive(sessionID: begun.sessionID), id: 2)
