@@ -4,6 +4,7 @@ internal import EntraEmulator
 internal import TestSupport
 internal import Testing
 internal import TokenModel
+internal import TokenWire
 
 /// Redemptions: each refresh token is sent once, results are durable, other requests go on.
 @Suite(.bounded) struct RedemptionTests {
@@ -109,12 +110,18 @@ internal import TokenModel
                     AcquireTokenSilent(parameters: f.parameters(), account: reference, forceRefresh: true))
             }
             await f.emulator.control.waitForHeld(atLeast: 1)
-            async let second = f.silent(f.parameters(), reference, force: true)
+            let second = try RawPeer(f.socketPath)
+            try second.write(
+                AcquireTokenSilent(parameters: f.parameters(), account: reference, forceRefresh: true), id: 1)
+            // The agent has the request when it answers the next one of the connection.
+            try second.write(GetStatus(), id: 2)
+            #expect(try await offPool { try second.reply()?.id } == 2)
             first.cancel()
             await #expect(throws: TokenError.self) { try await first.value }
             _ = try await f.agent.status()
             f.emulator.control.release()
-            #expect(try await second.isFromCache == false)
+            let reply = try #require(try await offPool { try second.reply() })
+            #expect(try reply.reply(to: AcquireTokenSilent.self).isFromCache == false)
             #expect(f.redemptions == 1)
         }
     }
