@@ -123,6 +123,8 @@ internal import TokenWire
                     $0.hold = true
                 })
             let client = AgentClient(socketPath: f.socketPath, timeout: byTimeout ? .milliseconds(200) : .seconds(600))
+            // On an open connection the request is sent at once, however short the time: without one, the time may be over before.
+            while (try? await client.status()) == nil {}
             let call = Task { try await client.beginInteractive(BeginInteractive(parameters: f.parameters())) }
             await f.emulator.control.waitForHeld(atLeast: 1)
             if !byTimeout { call.cancel() }
