@@ -146,6 +146,7 @@ internal import TokenModel
                 try FileManager.default.createDirectory(atPath: journal, withIntermediateDirectories: false)
                 let socket = try DatagramSocket(at: journal + "/socket")
                 let script = """
+                    [ -d /run/systemd ] || { mount -t tmpfs none /run && mkdir /run/systemd; } || exit 70
                     mount -t tmpfs none /run/systemd && mkdir /run/systemd/journal
                     mount --bind "$0" /run/systemd/journal && exec "$1" --allow-loopback-http
                     """
