@@ -175,7 +175,8 @@ internal import Testing
                 let ended = try await Self.run(
                     script, [Executable.path("ssoctl")], home: home, environment: Self.environment(of: f))
                 #expect(ended.status == 0, "\(ended)")
-                #expect(ended.output.contains("NRestarts=1\n"), "\(ended)")
+                // More often if an agent does not run for the time of the watchdog on a busy machine.
+                #expect(ended.output.contains(#/NRestarts=[1-9]/#), "\(ended)")
             }
         }
     }
