@@ -23,7 +23,7 @@ internal import TokenModel
             let response = try #require(answer.headers["location"].flatMap { URL(string: $0) })
             #expect(response.port == port)
             let target = "/?\(response.query() ?? "")"
-            for address in ["127.0.0.1", "::1"] {
+            for address in LoopbackAddress.all {
                 #expect(try await OtherUser.get(target, at: address, port: port).isEmpty)
             }
 
