@@ -1,6 +1,7 @@
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import Synchronization
 internal import TestSupport
 internal import Testing
 
@@ -110,11 +111,27 @@ internal import Testing
         curl() { command curl --insecure "$@"; }
         """
 
-    /// A port that was free a moment ago.
+    /// The next port for an emulator that a script starts. Ports from 32768 on are those that Linux gives to sockets for which any port
+    /// will do, as those of the tests that run beside a script: one that is free now may be taken before the emulator has started.
+    private static let nextPort = Mutex(Int.random(in: 10_000..<30_000))
+
+    /// A port that no other test has, or will get.
     private static func freePort() async throws -> Int {
-        let emulator = try await Emulator.start()
-        await emulator.stop()
-        return try #require(URL(string: emulator.url)?.port)
+        for _ in 0..<1000 {
+            let port = nextPort.withLock { next in
+                next += 1
+                return next
+            }
+            guard let emulator = try? await Emulator.start(EmulatorOptions(port: port)) else { continue }
+            await emulator.stop()
+            return port
+        }
+        throw POSIXError(.EADDRINUSE)
+    }
+
+    @Test func givesEachScriptAPortThatTheSystemGivesToNobody() async throws {
+        let ports = [try await Self.freePort(), try await Self.freePort()]
+        #expect(Set(ports).count == 2 && ports.allSatisfy { $0 < 32_768 }, "\(ports)")
     }
 
     // MARK: Values
