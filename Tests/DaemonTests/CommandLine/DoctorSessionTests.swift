@@ -110,7 +110,7 @@ internal import Testing
             return ["unshare", "--mount", "--propagation", "private", "bash", "-c", mount, folder]
         }
 
-        @Test(.enabled(if: OtherUser.isPossible, "only root can make mounts")) func reportsLingering() async throws {
+        @Test(.enabled(if: Sandbox.isPossible, "only root can make mounts")) func reportsLingering() async throws {
             let home = try OnDemandHome()
             let off = try DoctorTests.check(
                 "linger", in: await home.run(Self.doctor, within: Self.withSystem("")).output)
@@ -123,7 +123,7 @@ internal import Testing
         }
 
         /// As in a program that cron or `su` has started: systemctl and busctl need the variable.
-        @Test(.enabled(if: OtherUser.isPossible, "only root can make mounts"))
+        @Test(.enabled(if: Sandbox.isPossible, "only root can make mounts"))
         func findsTheSessionWithoutTheVariableOfTheRuntimeFolder() async throws {
             let home = try Self.homeWithUnit()
             let folder = "/run/user/\(OtherUser.id)"

@@ -6,7 +6,7 @@ internal import Testing
 #if os(Linux)
     /// Where programs look for an agent, and which of them start none: those that would start a second one beside the unit's, or one in
     /// a sandbox.
-    @Suite(.bounded, .enabled(if: OtherUser.isPossible, "only root can make folders in /run, and namespaces"))
+    @Suite(.bounded, .enabled(if: Sandbox.isPossible, "only root can make folders in /run, and namespaces"))
     struct OnDemandPlaceTests {
         /// A command of root's that runs the words after it with another `/run`, in which a script makes the user's folder `$0`.
         private static func withRun(_ script: String) -> [String] {

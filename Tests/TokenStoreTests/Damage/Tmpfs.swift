@@ -1,10 +1,11 @@
 internal import Foundation
+internal import TestSupport
 
 /// A file system in memory, mounted for one test.
 struct Tmpfs: ~Copyable {
     private let path: String
 
-    static var isPossible: Bool { geteuid() == 0 }
+    static var isPossible: Bool { Sandbox.isPossible }
 
     init(at path: String) throws {
         self.path = path
