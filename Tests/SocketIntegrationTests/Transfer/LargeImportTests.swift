@@ -7,47 +7,70 @@ internal import TokenWire
 
 /// Large imports delay no other request.
 @Suite(.bounded) struct LargeImportTests {
+    /// The accounts of the files of one test, each of which takes longer than the one before. A file that has been dealt with before the
+    /// next request is handled shows nothing: on a busy machine the test, or the agent's event loop, may not run for that long.
+    private static let sizes = [2000, 4000, 8000, 16_000, 32_000]
+
     /// The other request is answered before the report of the import.
     @Test func answersOtherRequestsWhileAFileIsRead() async throws {
         try await AgentFixture.with { f in
             let peer = try RawPeer(f.socketPath)
             let other = try RawPeer(f.socketPath)
             _ = try await other.ask(Hello(appName: "other"))
-            let order = try await offPool {
-                try peer.sendImport(of: Self.file(accounts: 2000), isDryRun: true)
-                // The agent has received the last part when it answers the next request.
-                try peer.write(Hello(appName: "importer"), id: 2)
-                var order = [try peer.reply()?.id]
-                try other.write(ListAccounts(clientID: nil), id: 3)
-                order.append(try other.reply()?.id)
-                // A report that had been sent by then would precede this reply.
-                try peer.write(Hello(appName: "importer"), id: 4)
-                order.append(try peer.reply()?.id)
-                order.append(try peer.reply()?.id)
-                return order
+            let orders = try await offPool {
+                var orders: [[UInt64?]] = []
+                for accounts in Self.sizes where orders.last != [2, 3, 4, 1] {
+                    orders.append(try Self.order(of: accounts, peer, other))
+                }
+                return orders
             }
-            #expect(order == [2, 3, 4, 1])
+            #expect(orders.last == [2, 3, 4, 1], "\(orders)")
         }
+    }
+
+    /// The IDs of the replies while a file of some accounts is read.
+    private static func order(of accounts: Int, _ peer: RawPeer, _ other: RawPeer) throws -> [UInt64?] {
+        // The agent has received the last part when it answers the next request.
+        try peer.sendImport(
+            of: file(accounts: accounts), isDryRun: true, then: RequestFrame.encode(Hello(appName: "importer"), id: 2))
+        var order = [try peer.reply()?.id]
+        try other.write(ListAccounts(clientID: nil), id: 3)
+        order.append(try other.reply()?.id)
+        // A report that had been sent by then would precede this reply.
+        try peer.write(Hello(appName: "importer"), id: 4)
+        order.append(try peer.reply()?.id)
+        order.append(try peer.reply()?.id)
+        return order
     }
 
     /// What was read of the file, and the cache that it is compared with, hold tokens that nothing may keep.
     @Test(arguments: [true, false]) func endsWhenTheStoreIsLocked(isDryRun: Bool) async throws {
-        try await AgentFixture.with { f in
-            _ = try await f.signIn("alice@contoso.com", f.parameters())
-            let peer = try RawPeer(f.socketPath)
-            let replies = try await offPool {
-                try peer.sendImport(of: Self.file(accounts: 2000), isDryRun: isDryRun)
-                try peer.write(Lock(), id: 2)
-                return try [peer.reply(), peer.reply()].compactMap(\.self)
+        var hasEnded = false
+        for accounts in Self.sizes where !hasEnded {
+            try await AgentFixture.with { f in
+                hasEnded = try await Self.isEnded(accounts, isDryRun: isDryRun, f)
             }
-            let report = try #require(replies.first { $0.id != 2 })
-            let error = #expect(throws: TokenError.self) { try report.reply(to: ImportCache.self) }
-            #expect(error?.code == .storeUnavailable)
-            let status = try #require(replies.first { $0.id == 2 })
-            #expect(try status.reply(to: Lock.self).isOpen == false)
-            _ = try await f.agent.unlock(Unlock())
-            #expect(try await f.agent.listAccounts(ListAccounts(clientID: nil, onlySignedIn: false)).count == 1)
         }
+        #expect(hasEnded)
+    }
+
+    /// Whether the store is locked before a file of some accounts has been imported; the import has to end then.
+    private static func isEnded(_ accounts: Int, isDryRun: Bool, _ f: AgentFixture) async throws -> Bool {
+        _ = try await f.signIn("alice@contoso.com", f.parameters())
+        let peer = try RawPeer(f.socketPath)
+        let replies = try await offPool {
+            try peer.sendImport(
+                of: Self.file(accounts: accounts), isDryRun: isDryRun, then: RequestFrame.encode(Lock(), id: 2))
+            return try [peer.reply(), peer.reply()].compactMap(\.self)
+        }
+        let status = try #require(replies.first { $0.id == 2 })
+        #expect(try status.reply(to: Lock.self).isOpen == false)
+        let report = try #require(replies.first { $0.id != 2 })
+        guard let failure = try report.failure else { return false }
+        #expect(failure.code == .storeUnavailable)
+        _ = try await f.agent.unlock(Unlock())
+        #expect(try await f.agent.listAccounts(ListAccounts(clientID: nil, onlySignedIn: false)).count == 1)
+        return true
     }
 
     /// A hit is answered while the import is written; a request that has to write waits for it.
@@ -100,7 +123,9 @@ internal import TokenWire
 
 extension RawPeer {
     /// Sends a whole import as request 1, without reading the last part's reply.
-    fileprivate func sendImport(of file: Secret, isDryRun: Bool) throws {
+    ///
+    /// - Parameter next: the frame of another request, which arrives with the last part.
+    fileprivate func sendImport(of file: Secret, isDryRun: Bool, then next: [UInt8]) throws {
         var id: String?
         let parts = file.withBytes { bytes in
             stride(from: 0, to: bytes.count, by: 48 * 1024).map {
@@ -109,8 +134,9 @@ extension RawPeer {
         }
         for (index, part) in parts.enumerated() {
             let isLast = index == parts.count - 1
-            try write(
-                ImportCache(format: .adalJSON, isDryRun: isDryRun, importID: id, data: part, isLast: isLast))
+            let frame = try RequestFrame.encode(
+                ImportCache(format: .adalJSON, isDryRun: isDryRun, importID: id, data: part, isLast: isLast), id: 1)
+            write(isLast ? frame + next : frame)
             if !isLast { id = try reply()?.reply(to: ImportCache.self).importID }
         }
     }
