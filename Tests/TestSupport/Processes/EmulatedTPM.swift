@@ -39,6 +39,8 @@ package final class EmulatedTPM: Sendable {
         var ended = pollfd(fd: process, events: Int16(POLLIN), revents: 0)
         while poll(&ended, 1, -1) < 0, errno == EINTR {}
         close(process)
+        // Another process may have its ID from now on.
+        try FileManager.default.removeItem(atPath: folder.file("pid"))
         try FileManager.default.removeItem(atPath: path)
     }
 
