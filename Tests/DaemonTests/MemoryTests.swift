@@ -31,7 +31,7 @@ internal import TokenModel
                     try await ssoctl(f, ["sign-out", "--username", user, "--client-id", "app-1", "--wipe"])
                 }
                 #expect(try await AgentClient(socketPath: f.socketPath).status().accounts == 0)
-                #expect(try refreshTokens(in: agent.processID) == 0)
+                #expect(try await tokensLeft(in: agent.processID) == 0)
             }
         }
 
@@ -52,7 +52,7 @@ internal import TokenModel
                 }
                 #expect(try refreshTokens(in: agent.processID) > 0)
                 try await ssoctl(f, ["sign-out", "--client-id", "app-1", "--wipe"] + alice)
-                #expect(try refreshTokens(in: agent.processID) == 0)
+                #expect(try await tokensLeft(in: agent.processID) == 0)
             }
         }
 
@@ -68,7 +68,7 @@ internal import TokenModel
                     try await ssoctl(f, ["export", "--format", "msal-json", "--include-secrets", "-o", file])
                     #expect(try refreshTokens(in: agent.processID) > 0)
                     try await ssoctl(f, ["sign-out", "--username", user, "--client-id", "app-1", "--wipe"])
-                    #expect(try refreshTokens(in: agent.processID) == 0, "\(number)")
+                    #expect(try await tokensLeft(in: agent.processID) == 0, "\(number)")
                 }
             }
         }
@@ -76,6 +76,16 @@ internal import TokenModel
         private func ssoctl(_ f: AgentProcessFixture, _ arguments: [String]) async throws {
             let ended = try await f.run("ssoctl", arguments)
             #expect(ended.status == 0, "\(arguments): \(ended.errors)")
+        }
+
+        /// The number of copies that stay: a thread of the agent may have to run once more after the reply to release what it has used.
+        private func tokensLeft(in processID: Int32) async throws -> Int {
+            var count = try refreshTokens(in: processID)
+            for _ in 0..<50 where count > 0 {
+                await letOthersRun()
+                count = try refreshTokens(in: processID)
+            }
+            return count
         }
 
         /// The number of copies of refresh tokens in the writable memory of a process. Those of the emulator begin with a mark, and
