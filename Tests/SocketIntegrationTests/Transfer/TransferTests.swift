@@ -118,7 +118,11 @@ internal import TokenWire
             f.emulator.control.inject(.hold(grant: .refreshToken))
             let renewed = Task { try await f.silent(f.parameters(), account, force: true) }
             await f.emulator.control.waitForHeld(atLeast: 1)
-            let imported = Task { try await f.agent.importCache(Secret(file), format: .msalJSON) }
+            let importer = try RawPeer(f.socketPath)
+            try importer.write(ImportCache(format: .msalJSON, data: Secret(file), isLast: true), id: 1)
+            // The agent has the import when it answers the next request of the connection.
+            try importer.write(GetStatus(), id: 2)
+            #expect(try await offPool { try importer.reply()?.id } == 2)
             // An import of another account, and no shorter: when it is complete, the first one has been examined.
             let elsewhere = try #require(SharingGroup("elsewhere"))
             for _ in 0..<5 {
@@ -126,7 +130,8 @@ internal import TokenWire
             }
             f.emulator.control.release()
             #expect(try await !renewed.value.isFromCache)
-            #expect(try await imported.value.refreshTokens == 0)
+            let imported = try #require(try await offPool { try importer.reply() })
+            #expect(try imported.reply(to: ImportCache.self).report?.refreshTokens == 0)
             #expect(try await !f.agent.exportedRefreshTokens().contains("of-the-file"))
             // The emulator accepts each refresh token once: the newest one is valid.
             _ = try await f.silent(f.parameters(), account, force: true)
