@@ -15,7 +15,7 @@ internal import Testing
             try await process.limitOpenFiles(to: 8)
             let client = try RawConnection(to: url)
             try await client.get("/")
-            try await process.waitUntilAsleep()
+            #expect(try await process.sleepsBetweenAttempts())
             try await process.limitOpenFiles(to: 1024)
             #expect(try await client.receive().hasPrefix("HTTP/1.1 200 OK\r\n"))
             emulator.signal(SIGTERM)

@@ -14,7 +14,7 @@ internal import TokenWire
                 let process = ObservedProcess(processID: agent.processID)
                 try await process.limitOpenFiles(to: 8)
                 let peer = try RawPeer(f.socketPath)
-                try await process.waitUntilAsleep()
+                #expect(try await process.sleepsBetweenAttempts())
                 #expect(!peer.hasReceived)
                 try await process.limitOpenFiles(to: 1024)
                 #expect(try await peer.ask(GetStatus())?.processID == process.processID)

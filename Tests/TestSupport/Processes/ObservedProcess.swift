@@ -17,24 +17,34 @@ package struct ObservedProcess: Sendable {
         let errors: String
     }
 
-    /// Waits until the process has slept for a while. A process sleeps for a moment too when it has not been told of an event yet.
-    package func waitUntilAsleep() async throws {
-        try await offPool {
-            var samples = 0
-            while samples < 50 {
-                samples = try isAsleep() ? samples + 1 : 0
-                poll(nil, 0, 1)
-            }
+    /// Whether the process sleeps between what it does, such as one attempt after another, and does not use a processor all of the time.
+    /// Neither depends on what else runs on the machine.
+    package func sleepsBetweenAttempts() async throws -> Bool {
+        let before = try activity()
+        var now = before
+        while now.sleeps < before.sleeps + 20, now.ticks - before.ticks < 50 {
+            await letOthersRun()
+            now = try activity()
         }
+        return now.ticks - before.ticks < 50
     }
 
-    /// Whether no thread of the process runs, or waits for a processor.
-    private func isAsleep() throws -> Bool {
+    /// How often the threads of the process have gone to sleep so far, and the time for which they have run, in hundredths of a second.
+    private func activity() throws -> (sleeps: Int, ticks: Int) {
         let tasks = "/proc/\(processID)/task"
-        return try FileManager.default.contentsOfDirectory(atPath: tasks).allSatisfy { task in
+        var sleeps = 0
+        for task in try FileManager.default.contentsOfDirectory(atPath: tasks) {
             // A thread may have ended since.
-            let status = try? String(contentsOfFile: "\(tasks)/\(task)/stat", encoding: .utf8)
-            return status?.contains(") S ") ?? true
+            let status = (try? String(contentsOfFile: "\(tasks)/\(task)/status", encoding: .utf8)) ?? ""
+            let line = status.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches:") }
+            sleeps += line.flatMap { $0.split(separator: "\t").last }.flatMap { Int($0) } ?? 0
         }
+        let stat = try String(contentsOfFile: "/proc/\(processID)/stat", encoding: .utf8)
+        // The fields behind the name of the program, from the state on: the times are those 14 and 15 of all.
+        let fields = (stat.split(separator: ")").last ?? "").split(separator: " ")
+        guard fields.count > 12, let user = Int(fields[11]), let system = Int(fields[12]) else {
+            throw Refused(errors: "/proc/\(processID)/stat cannot be read")
+        }
+        return (sleeps, user + system)
     }
 }
