@@ -47,10 +47,16 @@ struct OnDemandHome {
             "/usr/bin/env", words, environment: environment.merging(variables) { $1 }
         ).finish()
         if let agent = agent {
-            defer { kill(agent, SIGKILL) }
+            defer { if Self.isAgent(agent) { kill(agent, SIGKILL) } }
             try inspect(agent)
         }
         return ended
+    }
+
+    /// Whether a process is an agent: one that has ended leaves its ID in the file, and the ID may be another process's by now.
+    private static func isAgent(_ processID: Int32) -> Bool {
+        let name = try? String(contentsOfFile: "/proc/\(processID)/comm", encoding: .utf8)
+        return name?.hasPrefix("sso-agent") == true
     }
 
     /// The process ID of the agent.
