@@ -144,7 +144,7 @@ container=$!
 tries=0
 until machine=$(pgrep -P "$container" | head -n 1) && [ -n "$machine" ] && in_machine true 2>/dev/null; do
     tries=$((tries + 1))
-    [ "$tries" -lt 60 ] && kill -0 "$container" 2>/dev/null || { skip "systemd does not start here: $(tail -n 1 "$work/console")"; machine=""; exit 0; }
+    [ "$tries" -lt 240 ] && kill -0 "$container" 2>/dev/null || { skip "systemd does not start here: $(tail -n 1 "$work/console")"; machine=""; exit 0; }
     sleep 0.5
 done
 in_machine systemctl is-system-running --wait >/dev/null 2>&1 || true

@@ -62,7 +62,7 @@ user entra-emulator --port 8443 --tls-cert /packages/cert.pem --tls-key /package
 tries=0
 until curl -sS --cacert /packages/cert.pem "$url/control/counts" >/dev/null 2>&1; do
     tries=$((tries + 1))
-    [ "$tries" -lt 100 ] || fail "entra-emulator starts" "$(cat /packages/emulator.log)"
+    [ "$tries" -lt 600 ] || fail "entra-emulator starts" "$(cat /packages/emulator.log)"
     sleep 0.2
 done
 pass "entra-emulator starts"

@@ -62,7 +62,7 @@ environment = dict(os.environ, HOME=home, XDG_RUNTIME_DIR=runtime, NOTIFY_SOCKET
 notices = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 notices.bind(environment["NOTIFY_SOCKET"])
 os.chown(environment["NOTIFY_SOCKET"], user, user)
-notices.settimeout(60)
+notices.settimeout(300)
 manager = subprocess.Popen([MANAGER, "--user"], env=environment, preexec_fn=become_user)
 del environment["NOTIFY_SOCKET"]
 try:
@@ -72,7 +72,7 @@ try:
 finally:
     manager.send_signal(signal.SIGTERM)
     try:
-        manager.wait(60)
+        manager.wait(300)
     except subprocess.TimeoutExpired:
         manager.kill()
         raise
