@@ -170,3 +170,23 @@ struct AccountJSON: Encodable {
         return isPublic ? realm : "\(realm) at \(environment)"
     }
 }
+
+/// The names of an account as JSON, where a command prints no more of it. What is not known is absent.
+struct AccountNamesJSON: Encodable {
+    var environment: String?
+    var identifier: String?
+    var username: String?
+
+    init(_ account: Account) {
+        (environment, identifier, username) = (account.environment, account.homeAccountID?.text, account.username)
+    }
+
+    /// Returns nil for an empty reference.
+    init?(_ account: AccountReference) {
+        guard !account.isEmpty else { return nil }
+        (identifier, username) = (account.homeAccountID?.text, account.username)
+    }
+
+    /// The username, or the identifier of an account without one.
+    var text: String { username ?? identifier ?? "" }
+}

@@ -334,7 +334,7 @@ struct UseCommand: Command {
 
     struct Printout: Encodable {
         var app: String?
-        var account: String?
+        var account: AccountNamesJSON?
         var file: String
     }
 
@@ -360,17 +360,16 @@ struct UseCommand: Command {
             try ConfigurationEditor.change(path) { (editor) throws(TokenError) in try editor.setDefaultApp(name) }
             return Printout(app: name, file: path)
         }
-        let account = try await account(name, agent, settings)
-        try ConfigurationEditor.change(path) { (editor) throws(TokenError) in try editor.setDefaultAccount(account) }
-        return Printout(account: account, file: path)
+        let names = try await account(name, agent, settings)
+        try ConfigurationEditor.change(path) { (editor) throws(TokenError) in try editor.setDefaultAccount(names.text) }
+        return Printout(account: names, file: path)
     }
 
-    /// The name of the account, or its identifier if it has none.
-    private func account(_ name: String, _ agent: AgentClient, _ settings: Settings) async throws -> String {
+    private func account(_ name: String, _ agent: AgentClient, _ settings: Settings) async throws -> AccountNamesJSON {
         do {
-            let account = try await AccountFinder(agent: agent, sharingGroup: .standard)
-                .account(AccountName(name), Self.words, otherwise: "ssoctl app list")
-            return account.username ?? account.homeAccountID?.text ?? name
+            return AccountNamesJSON(
+                try await AccountFinder(agent: agent, sharingGroup: .standard)
+                    .account(AccountName(name), Self.words, otherwise: "ssoctl app list"))
         } catch var failure as CommandFailure where failure.status == .noSuchAccount {
             var message = "“\(name)” is neither an app nor an account that is signed in"
             if let app = Suggestion.nearest(to: name, among: settings.configuration.apps.map(\.name)) {
@@ -389,7 +388,7 @@ struct UseCommand: Command {
 
     func describe(_ done: Printout) -> String? {
         if let app = done.app { return "The default app is \(app)." }
-        if let account = done.account { return "The default account is \(account)." }
+        if let account = done.account { return "The default account is \(account.text)." }
         guard FileStatus(done.file) != nil else { return "There were no defaults." }
         return "Removed the defaults from \(done.file)."
     }

@@ -276,8 +276,8 @@ struct SocketPrintout: Encodable {
     var scopes: [String]
     /// Empty for those of the account's home tenant.
     var authorities: [String]
-    /// The account's identifier or name; nil for every account.
-    var account: String?
+    /// The account, as it was named; nil for every account.
+    var account: AccountNamesJSON?
     var expiresOn: Int64
     var connections: Int64
 
@@ -291,7 +291,7 @@ struct SocketPrintout: Encodable {
         group = socket.sharingGroup.name
         scopes = socket.scopes.scopes
         authorities = socket.authorities.map(\.url)
-        account = socket.account.username ?? socket.account.homeAccountID?.text
+        account = AccountNamesJSON(socket.account)
         expiresOn = socket.expiresOn
         connections = socket.connections
     }
@@ -301,7 +301,7 @@ struct SocketPrintout: Encodable {
         return """
             \(name)
                 users \(userIds.map { "\($0)" }.joined(separator: ", ")); apps \(apps.joined(separator: ", ")); \
-            account \(account ?? "any"); scopes \(scopes.isEmpty ? "any" : scopes.joined(separator: " "))
+            account \(account?.text ?? "any"); scopes \(scopes.isEmpty ? "any" : scopes.joined(separator: " "))
                 until \(Phrases.moment(expiresOn, now: Terminal.now)); \(Phrases.count(connections, "connection"))
             """
     }

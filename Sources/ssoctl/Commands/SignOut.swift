@@ -37,8 +37,8 @@ struct SignOutCommand: Command {
 
     struct Printout: Encodable {
         var removed: Bool
-        /// The account's name, or its identifier.
-        var account: String
+        /// The account; with --username, only the name, if accounts of several providers have it.
+        var account: AccountNamesJSON
         /// The apps whose tokens were removed; nil if this process may not list them.
         var apps: [String]?
         var refreshTokens: Int?
@@ -78,8 +78,8 @@ struct SignOutCommand: Command {
                 account: isOne ? found.reference : wanted.reference, extent: isWhole ? .account : .app,
                 environment: account.values.name == nil ? found.environment : nil))
         if endsBrowserSession { openSignOutPage(of: found, tokens) }
-        var printout = Printout(
-            removed: reply.removed, account: found.username ?? found.homeAccountID?.text ?? wanted.text)
+        var printout = Printout(removed: reply.removed, account: AccountNamesJSON(found))
+        if !isOne { (printout.account.environment, printout.account.identifier) = (nil, nil) }
         if let affected {
             printout.apps = Set(affected.map { filter.appNames[$0.clientID] ?? $0.clientID.text }).sorted()
             printout.refreshTokens = affected.count { $0.kind == .refreshToken }
@@ -109,17 +109,18 @@ struct SignOutCommand: Command {
     }
 
     func describe(_ done: Printout) -> String? {
+        let account = done.account.text
         if let app = app.name.map({ "“\($0)”" }) ?? app.clientID?.text, !wipe, done.apps?.isEmpty == true {
-            return "\(done.account) has no tokens of the app \(app): there was nothing to sign out of."
+            return "\(account) has no tokens of the app \(app): there was nothing to sign out of."
         }
-        guard done.removed else { return "\(done.account) was signed out already." }
+        guard done.removed else { return "\(account) was signed out already." }
         guard let apps = done.apps, let refresh = done.refreshTokens, let access = done.accessTokens, !apps.isEmpty
         else {
-            return "Signed out \(done.account)."
+            return "Signed out \(account)."
         }
         let tokens = [(refresh, "refresh token"), (access, "access token")].filter { $0.0 > 0 }
             .map { Phrases.count($0.0, $0.1) }.joined(separator: " and ")
-        return "Signed out \(done.account) of \(apps.joined(separator: ", ")): removed \(tokens)."
+        return "Signed out \(account) of \(apps.joined(separator: ", ")): removed \(tokens)."
     }
 
     /// Opens the page, which the user may have to do: the account is signed out in any case.

@@ -141,15 +141,9 @@ extension AgentEvent {
 
 /// An event as JSON. What does not apply is absent.
 private struct EventJSON: Encodable {
-    struct Account: Encodable {
-        var identifier: String?
-        var username: String?
-        var environment: String
-    }
-
     var event: String
     var time: Int64
-    var account: Account?
+    var account: AccountNamesJSON?
     var clientId: String?
     /// The app's name in the configuration.
     var app: String?
@@ -159,9 +153,7 @@ private struct EventJSON: Encodable {
         self.event = event.kind.name
         self.app = app
         time = event.time
-        account = event.account.map {
-            Account(identifier: $0.homeAccountID?.text, username: $0.username, environment: $0.environment)
-        }
+        account = event.account.map { AccountNamesJSON($0) }
         clientId = event.clientID?.text
         store = event.storeState?.name
     }

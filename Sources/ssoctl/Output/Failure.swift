@@ -69,17 +69,6 @@ struct CommandFailure: Error {
 extension CommandFailure: Encodable {
     /// A failure as JSON. What is not known is absent.
     private struct Body: Encodable {
-        struct Account: Encodable {
-            var identifier: String?
-            var username: String?
-
-            /// Returns nil for an empty reference.
-            init?(_ account: AccountReference) {
-                guard !account.isEmpty else { return nil }
-                (identifier, username) = (account.homeAccountID?.text, account.username)
-            }
-        }
-
         var code: Int32
         var name: String
         var message: String
@@ -91,8 +80,8 @@ extension CommandFailure: Encodable {
         var errorCodes: [Int32]?
         var correlationId: String?
         var declinedScopes: [String]?
-        var account: Account?
-        var accounts: [Account]?
+        var account: AccountNamesJSON?
+        var accounts: [AccountNamesJSON]?
         var nextCommand: String?
     }
 
@@ -100,7 +89,7 @@ extension CommandFailure: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         let details = error.details
-        let accounts = candidates.compactMap(Body.Account.init)
+        let accounts = candidates.compactMap { AccountNamesJSON($0) }
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(
             Body(
@@ -110,7 +99,7 @@ extension CommandFailure: Encodable {
                 errorCodes: details.stsErrorCodes.isEmpty ? nil : details.stsErrorCodes,
                 correlationId: details.correlationID?.description,
                 declinedScopes: details.declinedScopes.isEmpty ? nil : details.declinedScopes,
-                account: Body.Account(
+                account: AccountNamesJSON(
                     AccountReference(homeAccountID: details.homeAccountID, username: details.username)),
                 accounts: accounts.isEmpty ? nil : accounts, nextCommand: nextCommand), forKey: .error)
     }

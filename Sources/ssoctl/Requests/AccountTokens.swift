@@ -94,19 +94,18 @@ struct CredentialJSON: Encodable {
     var scopes: [String]
     var expiresOn: Int64?
     var familyId: String?
-    /// The account's identifier, or its name.
-    var account: String?
+    var account: AccountNamesJSON?
 
     init(_ credential: Credential) {
         kind = credential.kind == .refreshToken ? "refreshToken" : "accessToken"
         (clientId, authority, scopes) = (credential.clientID.text, credential.authority, credential.scopes.scopes)
         (expiresOn, familyId) = (credential.expiresOn, credential.familyID?.text)
-        account = credential.account.username ?? credential.account.homeAccountID?.text
+        account = AccountNamesJSON(credential.account)
     }
 
     func row(_ names: [ClientID: String], now: Int64) -> [String] {
         [
-            account ?? "", kind == "refreshToken" ? "refresh" : "access",
+            account?.text ?? "", kind == "refreshToken" ? "refresh" : "access",
             ClientID(clientId).flatMap { names[$0] } ?? clientId, authority,
             scopes.isEmpty ? "any" : scopes.joined(separator: " "),
             expiresOn.map { $0 > now ? Phrases.moment($0, now: now) : "expired" } ?? "-",

@@ -156,6 +156,26 @@ internal import Testing
         }
     }
 
+    /// A script reads `.account.username`, whichever command has printed the object.
+    @Test func printsAnAccountAsAnObjectInEveryCommand() async throws {
+        try await withToken { f in
+            let token = try #require(await f.json(["token"])["account"] as? [String: String])
+            let names = token.filter { ["environment", "identifier", "username"].contains($0.key) }
+            #expect(names.count == 3, "\(token)")
+            let chosen = try await f.json(["use", "alice"])
+            #expect(chosen["account"] as? [String: String] == names, "\(chosen)")
+            #expect(try await f.ssoctl(["use", "alice"]).output == "The default account is alice@contoso.com.\n")
+            let listed = try await f.json(["accounts", "--verbose"])["credentials"] as? [[String: Any]] ?? []
+            #expect(listed.count == 2)
+            for credential in listed {
+                let account = credential["account"] as? [String: String]
+                #expect(account?["identifier"] == names["identifier"], "\(credential)")
+            }
+            let ended = try await f.json(["sign-out", "alice"])
+            #expect(ended["account"] as? [String: String] == names, "\(ended)")
+        }
+    }
+
     @Test func opensTheProvidersPageThatEndsTheSession() async throws {
         try await withToken { f in
             let file = f.folder.file("page")

@@ -83,7 +83,7 @@ internal import TokenWire
             let begun = try await f.json([
                 "publish", "--socket", f.folder.file("shared/4.sock"), "--client-id", "app-1", "--account", "ali",
             ])
-            #expect(begun["account"] as? String == "alice@contoso.com", "\(begun)")
+            #expect(begun["account"] as? [String: String] == ["username": "alice@contoso.com"], "\(begun)")
             try await f.addApp("graph", clientID: "app-7")
             let second = f.folder.file("shared/2.sock")
             let byName = try await f.json(["publish", "--socket", second, "--app", "graph"])
