@@ -53,21 +53,35 @@ struct TokenWork: CommandWork {
     var isJSON = false
 
     struct Printout: Encodable {
-        var accessToken: String
-        var expiresOn: Int64
-        var scopes: [String]
-        var account: AccountJSON
-        var tokenType: String
-        var fromCache: Bool
+        /// The access token; nil if the ID token or only the claims were asked for.
+        var accessToken: String?
         /// The ID token; nil unless it was asked for.
         var idToken: String?
-        /// The claims of the token; nil unless they were asked for.
+        /// The claims of the token; nil unless they were asked for, in place of the token.
         var claims: JSONValue?
+        /// The end of the token; nil for an ID token that does not tell it.
+        var expiresOn: Int64?
+        /// The scopes of an access token; nil for an ID token, as is `tokenType`.
+        var scopes: [String]?
+        var tokenType: String?
+        var account: AccountJSON
+        var fromCache: Bool
 
-        init(_ result: TokenResult) {
-            accessToken = result.accessToken.reveal()
-            (expiresOn, scopes, tokenType) = (result.expiresOn, result.scopes, result.tokenType)
+        /// - Parameter idToken: the ID token, in place of the access token; nil if that was asked for.
+        init(_ result: TokenResult, idToken: String?) {
             (account, fromCache) = (AccountJSON(result.account, hasProfiles: false), result.isFromCache)
+            guard let idToken else {
+                accessToken = result.accessToken.reveal()
+                (expiresOn, scopes, tokenType) = (result.expiresOn, result.scopes, result.tokenType)
+                return
+            }
+            (self.idToken, expiresOn) = (idToken, TokenClaims.end(of: idToken))
+        }
+
+        /// Replaces the token by its claims.
+        mutating func decode() throws(TokenError) {
+            claims = try TokenClaims.decode(idToken ?? accessToken ?? "")
+            (accessToken, idToken) = (nil, nil)
         }
     }
 
@@ -79,17 +93,14 @@ struct TokenWork: CommandWork {
             agent: agent, target: target, name: name, isNamed: account.name != nil, freshness: freshness,
             formWords: form.words
         ).acquire()
-        var printout = Printout(result)
-        if form.isIDToken {
-            guard let token = result.idToken else {
-                throw CommandFailure(
-                    TokenError(.serverInvalidResponse, "there is no ID token for this app and account"),
-                    nextCommand: target.command(
-                        "sign-in", result.account.username.map { CommandLineWords.option("--login-hint", $0) } ?? []))
-            }
-            printout.idToken = token
+        if form.isIDToken, result.idToken == nil {
+            throw CommandFailure(
+                TokenError(.serverInvalidResponse, "there is no ID token for this app and account"),
+                nextCommand: target.command(
+                    "sign-in", result.account.username.map { CommandLineWords.option("--login-hint", $0) } ?? []))
         }
-        if form.decodes { printout.claims = try TokenClaims.decode(printout.idToken ?? printout.accessToken) }
+        var printout = Printout(result, idToken: form.isIDToken ? result.idToken : nil)
+        if form.decodes { try printout.decode() }
         if let file = form.file {
             try form.write(isJSON ? Terminal.json(printout) : describe(printout) ?? "", to: file)
         }
@@ -98,8 +109,8 @@ struct TokenWork: CommandWork {
 
     func describe(_ token: Printout) -> String? {
         if let claims = token.claims { return Terminal.json(claims) }
-        let text = token.idToken ?? token.accessToken
-        return form.isHeader ? "Authorization: \(token.tokenType) \(text)" : text
+        guard let text = token.idToken ?? token.accessToken else { return nil }
+        return form.isHeader ? "Authorization: \(token.tokenType ?? "Bearer") \(text)" : text
     }
 
     func style(_ token: Printout) -> StyledText? { describe(token).map { StyledText($0).fixed } }
@@ -129,7 +140,9 @@ struct TokenFormOptions: ParsableArguments {
     @Flag(name: .customLong("id-token"), help: "Print the ID token instead of the access token.")
     var isIDToken = false
 
-    @Flag(name: .customLong("decode"), help: "Print the claims of the token as JSON. The signature is not checked.")
+    @Flag(
+        name: .customLong("decode"),
+        help: "Print the claims of the token as JSON, and not the token. The signature is not checked.")
     var decodes = false
 
     @Flag(name: .customLong("header"), help: "Print a header line for HTTP: “Authorization: Bearer …”.")

@@ -6,15 +6,24 @@ enum TokenClaims {
     ///
     /// - Throws: `unsupportedFunctionality` (-51114) if the token is not a signed one, or the claims are not a JSON object.
     static func decode(_ token: String) throws(TokenError) -> JSONValue {
-        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, let bytes = Base64URL.decode(parts[1]),
-            let tree = try? JSONReader.read(Array(bytes), maximumValues: JSONReader.valuesOfMessage), tree.isObject
-        else {
+        guard let tree = tree(of: token) else {
             throw TokenError(
                 .unsupportedFunctionality,
                 "the token has no claims that can be read: its content is for the resource only")
         }
         return JSONValue(tree)
+    }
+
+    /// The claim `exp`, in seconds since 1970; nil if the token does not have it as an integer.
+    static func end(of token: String) -> Int64? { tree(of: token)?["exp"]?.integer }
+
+    /// The claims as an object; nil if they cannot be read.
+    private static func tree(of token: String) -> JSONTree? {
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let bytes = Base64URL.decode(parts[1]),
+            let tree = try? JSONReader.read(Array(bytes), maximumValues: JSONReader.valuesOfMessage), tree.isObject
+        else { return nil }
+        return tree
     }
 }
 

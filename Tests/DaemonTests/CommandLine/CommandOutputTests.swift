@@ -42,6 +42,22 @@ internal import Testing
         }
     }
 
+    /// A script that asks for an ID token, or for claims, does not get a token that opens a resource into its log.
+    @Test func printsNoOtherTokenInJSONThanTheOneThatWasAskedFor() async throws {
+        try await withToken { f in
+            let token = try await f.json(["token", "--id-token"])
+            #expect(Set(token.keys) == ["idToken", "expiresOn", "account", "fromCache"])
+            let plain = try await f.ssoctl(["token", "--id-token"]).output
+            #expect(plain == "\(token["idToken"] as? String ?? "?")\n")
+            let identity = try await f.json(["token", "--id-token", "--decode"])
+            #expect(Set(identity.keys) == ["claims", "expiresOn", "account", "fromCache"])
+            let end = try #require((identity["claims"] as? [String: Any])?["exp"] as? Int)
+            #expect(identity["expiresOn"] as? Int == end && token["expiresOn"] as? Int == end)
+            let access = try await f.json(["token", "--decode"])
+            #expect(Set(access.keys) == ["claims", "expiresOn", "scopes", "tokenType", "account", "fromCache"])
+        }
+    }
+
     /// A script that stores a token takes an empty file for one otherwise.
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full"), "Linux only"))
     func failsIfItsOutputIsLost() async throws {
