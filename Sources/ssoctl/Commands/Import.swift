@@ -10,7 +10,8 @@ struct ImportCommand: Command {
         discussion: """
             Formats: msal-json, of MSAL for Python, Go, Java, .NET and Node; adal-json, of ADAL for Python and Node; \
             adal-archive, a keychain item or macOS cache of ADAL for Objective-C. The format is that of the file's content. The same \
-            file twice changes nothing, and a newer token is never replaced by an older one. No file is changed or removed.
+            file twice changes nothing, and a newer token is never replaced by an older one. No file is changed or removed. A cache \
+            without accounts, such as {}, is no error: there is nothing to import then.
 
             Examples:
               ssoctl import --find                 what other tools have left in plain text

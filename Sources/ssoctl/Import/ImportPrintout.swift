@@ -10,6 +10,8 @@ struct ImportPrintout: Encodable {
         var idTokens: Int64
 
         static let nothing = Counts(accounts: 0, refreshTokens: 0, accessTokens: 0, idTokens: 0)
+
+        var isNothing: Bool { accounts + refreshTokens + accessTokens + idTokens == 0 }
     }
 
     struct Skipped: Encodable {
@@ -104,6 +106,8 @@ struct ImportPrintout: Encodable {
     /// The counts, what was skipped, and the files that still have the tokens.
     func report(isDryRun: Bool) -> String {
         guard let imported else { return "" }
+        // Numbers alone would look as if the file had tokens, and none of them had been accepted.
+        if caches == nil, !hasEntries { return "Nothing to import: the file has no accounts and no tokens." }
         let counts = [
             (imported.accounts, "account"), (imported.refreshTokens, "refresh token"),
             (imported.accessTokens, "access token"), (imported.idTokens, "ID token"),
@@ -124,12 +128,14 @@ struct ImportPrintout: Encodable {
     }
 
     private var remains: [String] {
-        // A cache of which nothing was imported or skipped has no tokens.
-        let counts = imported ?? .nothing
-        let isEmpty = counts.accounts + counts.refreshTokens + counts.accessTokens + counts.idTokens == 0
-        guard !isEmpty || skipped?.isEmpty == false || moreSkipped != nil else { return [] }
+        guard hasEntries else { return [] }
         return (caches ?? []).filter { cache in failed?.contains { $0.file == cache.file } != true }.map {
             "\($0.file) still has tokens, in plain text. If \($0.tool) does not need them any more, run: \($0.removeCommand)"
         }
+    }
+
+    /// Whether anything was imported or skipped. Otherwise there were no tokens.
+    private var hasEntries: Bool {
+        imported?.isNothing == false || skipped?.isEmpty == false || moreSkipped != nil
     }
 }

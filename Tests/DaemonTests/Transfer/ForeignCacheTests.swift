@@ -210,4 +210,24 @@ internal import Testing
             withExtendedLifetime(agent) {}
         }
     }
+
+    /// MSAL for Python writes “{}” before anybody has signed in. Counts alone would look as if tokens had been rejected.
+    @Test func saysThatACacheWithoutAccountsHasNothingToImport() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let file = f.folder.file("cache")
+            for content in ["{}", "[]", #"{"AccessToken": {}}"#] {
+                try Data(content.utf8).write(to: URL(filePath: file))
+                for arguments in [["import", file], ["import", file, "--dry-run"]] {
+                    let report = try await f.run("ssoctl", arguments)
+                    #expect(report.status == 0, "\(report)")
+                    #expect(report.output == "Nothing to import: the file has no accounts and no tokens.\n")
+                    let printed = try await json(f, arguments)
+                    #expect((printed["imported"] as? [String: Int])?.values.max() == 0, "\(printed)")
+                    #expect((printed["skipped"] as? [Any])?.isEmpty == true, "\(printed)")
+                }
+            }
+            withExtendedLifetime(agent) {}
+        }
+    }
 }
