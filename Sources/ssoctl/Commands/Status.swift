@@ -25,6 +25,7 @@ struct StatusCommand: Command {
         var protocolVersion: UInt32
         var socket: String
         var uptimeSeconds: Int64?
+        /// The number of accounts; nil also if there may be some in a store that is not open.
         var accounts: Int64?
         /// The names of the quarantined files; nil if there are none.
         var quarantined: [String]?
@@ -42,10 +43,11 @@ struct StatusCommand: Command {
         let status = try await agent.status(includesMetrics: verbose)
         // A published socket says nothing about the agent's process and store.
         let isPublished = status.processID == 0
+        let isCountKnown = !isPublished && (status.accounts > 0 || status.storeProblem == nil)
         return Printout(
             pid: isPublished ? nil : status.processID, version: status.version, protocolVersion: status.protocolVersion,
             socket: status.socketPath, uptimeSeconds: isPublished ? nil : status.uptimeSeconds,
-            accounts: isPublished ? nil : status.accounts,
+            accounts: isCountKnown ? status.accounts : nil,
             quarantined: status.quarantined.isEmpty ? nil : status.quarantined, storeProblem: status.storeProblem,
             nextCommand: status.storeProblem == nil ? nil : status.nextCommand ?? "ssoctl doctor",
             publishedSockets: status.publishedSockets.isEmpty ? nil : status.publishedSockets,
@@ -53,10 +55,11 @@ struct StatusCommand: Command {
     }
 
     func describe(_ status: Printout) -> String? {
+        let accounts = status.accounts.map { "\(Phrases.count($0, "account")), " } ?? ""
         let whole = status.pid.map { pid in
             """
             sso-agent \(status.version) (process \(pid)) answers at \(status.socket)
-            up \(Phrases.duration(status.uptimeSeconds ?? 0)), \(accounts(status))protocol \(status.protocolVersion)
+            up \(Phrases.duration(status.uptimeSeconds ?? 0)), \(accounts)protocol \(status.protocolVersion)
             """
         }
         let problem = status.storeProblem.map { ["store: \($0)"] } ?? []
@@ -65,12 +68,6 @@ struct StatusCommand: Command {
         let text = whole ?? "sso-agent \(status.version) answers at the published \(status.socket)"
         let published = status.publishedSockets.map { ["published: \($0.joined(separator: ", "))"] } ?? []
         return ([text] + published + problem + remedy + damage).joined(separator: "\n")
-    }
-
-    /// The number of accounts in the line of the agent's state; empty if it may not be known, since the store is not open.
-    private func accounts(_ status: Printout) -> String {
-        let count = status.accounts ?? 0
-        return count == 0 && status.storeProblem != nil ? "" : "\(Phrases.count(count, "account")), "
     }
 
     func style(_ status: Printout) -> StyledText? {

@@ -155,6 +155,19 @@ internal import Testing
         }
     }
 
+    /// A monitor must not take a locked store for an empty one.
+    @Test func doesNotCountTheAccountsOfALockedStore() async throws {
+        try await withToken { f in
+            try await f.ssoctl(["lock"])
+            let locked = try await f.json(["status"])
+            #expect(locked["accounts"] == nil && locked["storeProblem"] != nil, "\(locked)")
+            #expect(locked["nextCommand"] as? String == "ssoctl unlock", "\(locked)")
+            #expect(try await !f.ssoctl(["status"]).output.contains("0 accounts"))
+            try await f.ssoctl(["unlock"])
+            #expect(try await f.json(["status"])["accounts"] as? Int == 1)
+        }
+    }
+
     @Test func signsOutOfOneAppOrOfAll() async throws {
         try await withToken { f in
             try await f.addApp("mail", clientID: "app-2")
