@@ -16,7 +16,7 @@ struct WatchCommand: AsyncParsableCommand {
 
             Examples:
               ssoctl watch
-              ssoctl watch --app graph             the accounts that are signed in to an app
+              ssoctl watch --app graph             the accounts and events of one app
               ssoctl watch --json | jq -r 'select(.event == "interactionDue").account'
             """)
 
