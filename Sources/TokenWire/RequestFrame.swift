@@ -44,7 +44,7 @@ package struct RequestFrame: Sendable {
         let limit = WireLimits.requestFrame
         guard let frame = try OuterMessage<Sso__Request>.encode(request, Request.number, id: id, limit: limit) else {
             throw TokenError(
-                .frameTooLarge, "the request is longer than \(limit) bytes; shorten its claims or scopes")
+                .frameTooLarge, "the request is longer than \(limit) bytes; shorten its longest value")
         }
         return frame
     }

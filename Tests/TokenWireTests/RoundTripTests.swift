@@ -83,6 +83,13 @@ internal import TokenWire
         #expect(error?.code == .frameTooLarge)
     }
 
+    /// What is too long may be the name of an account or a path, and a request may have neither claims nor scopes.
+    @Test func blamesNoFieldOfARequestOverTheLimit() {
+        let request = UnpublishSocket(name: String(repeating: "x", count: 70_000))
+        let error = #expect(throws: TokenError.self) { try AnyRequest(request, id: 1).frame() }
+        #expect(error?.message == "the request is longer than 65536 bytes; shorten its longest value")
+    }
+
     @Test(arguments: [1_100_000, 2_100_000, 5_000_000])
     func sendsAFailureInPlaceOfAReplyOverTheLimit(length: Int) throws {
         var result = WireSamples.result
