@@ -92,16 +92,19 @@ package final class TokenEndpointClient: Sendable {
     /// Refuses an `http` authority, unless it is on this machine and the agent allows that.
     func requireAllowed(_ authority: Authority) throws(TokenError) {
         guard authority.scheme != "https" else { return }
-        guard allowsLoopbackHTTP, authority.isLoopback else {
-            throw TokenError(
-                .invalidDeveloperParameter,
-                "authority \(authority) uses http, which the agent allows neither by --allow-loopback-http nor by its configuration"
-            )
-        }
+        guard allowsLoopbackHTTP, authority.isLoopback else { throw .withoutTLS(authority) }
     }
 }
 
 extension TokenError {
+    /// The error of requests to an `http` authority that the agent does not allow.
+    package static func withoutTLS(_ authority: Authority) -> TokenError {
+        TokenError(
+            .invalidDeveloperParameter,
+            "\(authority) is not https; for an emulator on this machine, write allow_loopback_http = true under [network] in the "
+                + "configuration", .then("ssoctl reload"))
+    }
+
     /// Whether the provider may have changed its endpoints, or its issuer, since they were read.
     fileprivate func suggestsChange(of endpoints: Endpoints) -> Bool {
         switch code {

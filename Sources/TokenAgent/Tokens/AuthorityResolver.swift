@@ -58,12 +58,7 @@ final class AuthorityResolver {
                 "a client ID or a realm is longer than \(ValueLimits.identifier) bytes, an authority longer than "
                     + "\(ValueLimits.authority), or one of them has control characters")
         }
-        if authority.scheme == "http", !service.allowsLoopbackHTTP {
-            return TokenError(
-                .invalidDeveloperParameter,
-                "\(authority) is not https; for an emulator on this machine, write allow_loopback_http = true under [network] in the "
-                    + "configuration", .then("ssoctl reload"))
-        }
+        if authority.scheme == "http", !service.allowsLoopbackHTTP { return .withoutTLS(authority) }
         guard parameters.validatesAuthority else { return nil }
         switch authority.kind {
         case .entra:

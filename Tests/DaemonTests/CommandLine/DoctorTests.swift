@@ -41,6 +41,20 @@ internal import Testing
         }
     }
 
+    /// The remedy is the one that a sign-in has.
+    @Test func saysHowAnEmulatorIsAllowed() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try TestProcess("sso-agent", environment: f.environment)
+            try await agent.waitForError("listening on \(f.socketPath)")
+            let authority = ["--authority", "\(f.emulator.url)/common"]
+            let printed = try await f.ssoctl(["doctor", "--json"] + authority, status: 1)
+            let endpoint = try Self.check("token endpoint", in: printed.output)
+            #expect(!endpoint.ok && endpoint.detail.contains("allow_loopback_http = true"), "\(endpoint)")
+            #expect(endpoint.hint == "ssoctl reload")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     /// The mode of the socket is not what is wrong, and the command that the error names is this one.
     @Test func suggestsNothingForAnAgentThatAcceptsNoConnection() async throws {
         try await AgentProcessFixture.with { f in

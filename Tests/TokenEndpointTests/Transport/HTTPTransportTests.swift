@@ -241,7 +241,7 @@ internal import TokenModel
         ]
         for error in failures {
             #expect(error?.code == .invalidDeveloperParameter)
-            #expect(error?.message.contains("--allow-loopback-http") == true)
+            #expect(error?.details.nextCommand == "ssoctl reload")
         }
         await endpoint.close()
     }
