@@ -60,11 +60,12 @@ struct SilentToken {
             var failure = await SignInNeed(
                 agent: agent, target: target, name: name, signedIn: found, otherWords: freshness.words + formWords
             ).failure(error)
-            if !isNamed, failure.status == .noSuchAccount {
+            if !isNamed, failure.status == .noSuchAccount, let name {
+                // With its name: the message may end with those of other accounts.
                 failure.error.append(
                     Settings.accountVariable == nil
-                        ? " (it is the default account; “ssoctl use” chooses another)"
-                        : " (SSO_AGENT_ACCOUNT names it)")
+                        ? " (“\(name.text)” is the default account; “ssoctl use” chooses another)"
+                        : " (SSO_AGENT_ACCOUNT names “\(name.text)”)")
             }
             throw failure
         case .failure(let error): throw failure(error.naming(found, name), at: authority)

@@ -216,10 +216,27 @@ internal import Testing
             try await f.addApp("graph", clientID: "app-1")
             try await f.signIn(app: "graph", "alice@contoso.com")
             let account = try await f.ssoctl(["token"], status: 3, variables: ["SSO_AGENT_ACCOUNT": "zed"]).errors
-            #expect(account.contains("SSO_AGENT_ACCOUNT") && !account.contains("ssoctl use"), "\(account)")
+            #expect(account.contains("(SSO_AGENT_ACCOUNT names “zed”)"), "\(account)")
+            #expect(!account.contains("ssoctl use"), "\(account)")
             let app = try await f.failure(["token"], status: 64, variables: ["SSO_AGENT_APP": "zed"])
             #expect((app["message"] as? String)?.contains("SSO_AGENT_APP") == true)
             #expect(app["nextCommand"] as? String == "ssoctl app list")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    /// The message ends with the accounts that are signed in, none of which is the default one.
+    @Test func namesTheDefaultAccountThatHasSignedOut() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            try await f.signIn(app: "graph", "alice@contoso.com")
+            try await f.ssoctl(["use", "alice"])
+            try await f.signIn(app: "graph", "bob@contoso.com")
+            try await f.ssoctl(["sign-out", "alice"])
+            let failed = try await f.ssoctl(["token"], status: 3).errors
+            let meant = "signed in: bob@contoso.com (“alice@contoso.com” is the default account; "
+            #expect(failed.contains(meant), "\(failed)")
             withExtendedLifetime(agent) {}
         }
     }
