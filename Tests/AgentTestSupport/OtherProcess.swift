@@ -1,7 +1,7 @@
 internal import Foundation
 internal import TestSupport
 internal import TokenModel
-internal import TokenWire
+package import TokenWire
 
 extension [UInt8] {
     /// Lower-case hexadecimal, as an argument of a script.
@@ -14,13 +14,20 @@ package struct OtherProcess {
 
     /// Starts a process that connects, and returns when one request has been answered.
     package static func connected(to socketPath: String) async throws -> OtherProcess {
-        let frame = try RequestFrame.encode(GetStatus(), id: 1)
+        try await connected(to: socketPath, asking: GetStatus())
+    }
+
+    /// Starts a process that connects, and returns when its request has been answered.
+    package static func connected(
+        to socketPath: String, asking request: some WireRequest
+    ) async throws -> OtherProcess {
+        let frame = try RequestFrame.encode(request, id: 1)
         let process = try TestProcess("/usr/bin/env", ["python3", "-c", script, socketPath, frame.hex])
         try await process.waitForOutput("answered")
         return OtherProcess(process: process)
     }
 
-    /// Sends another request on the connection, and returns whether it is answered; false if the agent has closed the connection.
+    /// Sends the request once more on the connection, and returns whether it is answered; false if the agent has closed the connection.
     package func isAnswered() async throws -> Bool {
         process.signal(SIGUSR1)
         return try await process.waitForOutput("ed").contains("answered")

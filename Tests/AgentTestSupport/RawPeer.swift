@@ -87,6 +87,12 @@ package final class RawPeer {
         return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) > 0
     }
 
+    /// The number of bytes that have arrived and that no call has read: all of them, since no socket holds a megabyte.
+    package var receivedCount: Int {
+        var buffer = [UInt8](repeating: 0, count: 1 << 20)
+        return max(recv(descriptor, &buffer, buffer.count, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)), 0)
+    }
+
     /// Whether the agent has closed the connection. Replies that no call has read remain.
     package var isClosed: Bool {
         var events = pollfd(fd: descriptor, events: 0, revents: 0)

@@ -63,10 +63,13 @@ final class PeerUsage {
     func released(replyBytes count: Int) { changeLimits { replyBytes -= count } }
 
     /// Releases some of what the peer uses. Its connections continue if that is what they wait for.
+    ///
+    /// Either limit is enough: a connection with a reply to write waits for that of replies only, also if it is this reply whose request
+    /// keeps others waiting.
     private func changeLimits(_ release: () -> Void) {
-        let wasBlocked = !admitsRequests || !admitsReplies
+        let (admittedRequests, admittedReplies) = (admitsRequests, admitsReplies)
         release()
-        guard wasBlocked, admitsRequests, admitsReplies else { return }
+        guard !admittedRequests && admitsRequests || !admittedReplies && admitsReplies else { return }
         for session in sessions.values { session.resume() }
     }
 }

@@ -159,6 +159,33 @@ internal import TokenWire
         }
     }
 
+    /// The requests of the process wait for the one whose reply is not written, and that reply waits until others have been read.
+    @Test func writesAReplyWhenOthersHaveBeenReadAlsoIfNoRequestIsAdmitted() async throws {
+        var limits = PeerLimits()
+        (limits.requests, limits.replyBytes) = (1, 1)
+        try await AgentFixture.with(peerLimits: limits) { f in
+            let account = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
+            let hit = AcquireTokenSilent(parameters: try f.parameters(), account: account)
+            let other = try await OtherProcess.connected(to: f.socketPath)
+            let (unread, watching) = (try RawPeer(f.socketPath), try RawPeer(f.socketPath))
+            // The agent has a reply that does not fit into the socket, and does not know that yet.
+            try await unread.fill(with: hit, f)
+            let position = try #require(try await watching.ask(WatchEvents(clientID: nil))).position
+            try watching.write(WatchEvents(clientID: nil, position: position))
+            for _ in 0..<2 { #expect(try await other.isAnswered()) }
+            // It finds out when it could close the connection.
+            unread.finishWriting()
+            for _ in 0..<2 { #expect(try await other.isAnswered()) }
+            let locking = try await OtherProcess.connected(to: f.socketPath, asking: Lock())
+            #expect(!watching.hasReceived)
+            try await offPool { unread.waitUntilClosed() }
+            let reply = try #require(try await offPool { try watching.reply() }).reply(to: WatchEvents.self)
+            #expect(reply.events.contains { $0.storeState == .locked })
+            #expect(try await watching.ask(GetStatus()) != nil)
+            for process in [other, locking] { try await process.end() }
+        }
+    }
+
     @Test func limitsTheBytesOfAProcessesRequests() async throws {
         var limits = PeerLimits()
         limits.requestBytes = 1000
@@ -242,6 +269,18 @@ extension RawPeer {
             var peers: [RawPeer] = []
             while !self.isClosed { peers = try (0..<2).map { _ in try RawPeer.answered(socketPath) } }
             return peers
+        }
+    }
+
+    /// Sends a request whose reply the agent keeps until the last reply does not fit into the socket.
+    fileprivate func fill(with hit: AcquireTokenSilent, _ f: AgentFixture) async throws {
+        #expect(try await ask(hit)?.isFromCache == true)
+        var (before, received) = (-1, 0)
+        while received > before {
+            try write(hit)
+            // The second one is answered after everything that was sent before the first one.
+            for _ in 0..<2 { _ = try await f.agent.status() }
+            (before, received) = (received, receivedCount)
         }
     }
 
