@@ -67,6 +67,8 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     /// Whether a complete request waits for its turn, or for the end of others of the peer.
     var hasWaitingFrame: Bool { !isEnding && decoder.hasFrame && canReply }
 
+    func handlerAdded(context: ChannelHandlerContext) { registry.joined(usage, id) }
+
     func channelActive(context: ChannelHandlerContext) {
         self.context = context
         let operations = context.pipeline.syncOperations
@@ -90,7 +92,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        guard registry.forget(usage, id) else { return }
+        guard registry.left(usage, id) else { return }
         let key = id.peer
         owner.assumeIsolated { $0.peerEnded(key) }
     }

@@ -3,6 +3,9 @@ package import NIOCore
 /// The connections of a peer, and what the peer uses of its limits at the moment. Used on the event loop only.
 final class PeerUsage {
     let limits: PeerLimits
+    /// The number of connections, also of those that are being opened or closed.
+    var members = 0
+    /// The open connections.
     private(set) var sessions: [ObjectIdentifier: AgentSession] = [:]
     private var requests = 0
     private var requestBytes = 0

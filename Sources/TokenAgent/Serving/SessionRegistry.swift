@@ -46,12 +46,25 @@ final class SessionRegistry {
             publication: publication.map { PublicationUser(socket: $0.id, userID: peer.userID) })
     }
 
-    /// What the peer of a connection uses, together with its other connections.
+    /// What the peer of a connection uses, together with its other connections. The connection joins in the same turn of the event loop.
     func usage(of id: SessionID) -> PeerUsage {
-        if let usage = peers[id.peer] { return usage }
-        let usage = PeerUsage(limits: id.publication == nil ? peerLimits : peerLimits.published)
+        peers[id.peer] ?? PeerUsage(limits: id.publication == nil ? peerLimits : peerLimits.published)
+    }
+
+    /// Keeps what a peer uses until the connection leaves. Before the connection is opened, all others of the peer may be closed.
+    func joined(_ usage: PeerUsage, _ id: SessionID) {
         peers[id.peer] = usage
-        return usage
+        usage.members += 1
+    }
+
+    /// Removes a peer when the last of its connections leaves.
+    ///
+    /// - Returns: whether it was removed.
+    func left(_ usage: PeerUsage, _ id: SessionID) -> Bool {
+        usage.members -= 1
+        guard usage.members == 0 else { return false }
+        peers[id.peer] = nil
+        return true
     }
 
     /// Counts a connection whose peer is being identified against the limits of its process, until `end(_:)` is called.
@@ -88,8 +101,6 @@ final class SessionRegistry {
     /// Past a limit, the connection that has been idle longest is closed: of the same peer, or of the peer with most
     /// connections. Its app reconnects on demand. If none of them is idle, the new one is closed.
     func opened(_ session: AgentSession, of usage: PeerUsage, _ id: SessionID) {
-        // Another connection of the process may have been closed since the peer was looked up.
-        if peers[id.peer] == nil { peers[id.peer] = usage }
         usage.add(session)
         metrics.connectionOpened()
         count += 1
@@ -113,15 +124,6 @@ final class SessionRegistry {
         metrics.connectionClosed()
         count -= 1
         if count == 0 { drained?.succeed() }
-    }
-
-    /// Removes a peer that has no connection any more.
-    ///
-    /// - Returns: whether it was removed.
-    func forget(_ usage: PeerUsage, _ id: SessionID) -> Bool {
-        guard usage.sessions.isEmpty else { return false }
-        peers[id.peer] = nil
-        return true
     }
 
     /// The number of connections of a published socket.

@@ -1,0 +1,86 @@
+internal import AccessPolicy
+internal import Foundation
+internal import NIOCore
+internal import NIOPosix
+internal import PosixFiles
+internal import TestSupport
+internal import Testing
+internal import TokenEndpoint
+internal import TokenModel
+internal import TokenStore
+
+@testable internal import TokenAgent
+
+/// Connections of one peer, each of which is opened when the test says so.
+@Suite(.bounded) struct SessionRegistryTests {
+    /// It would not count against the limits, and an agent that stops would wait for it.
+    @Test func endsAConnectionThatWasOpenedWhileTheOthersOfItsPeerWereClosed() async throws {
+        try await Self.withConnections { connections in
+            let loop = connections.loop
+            let first = try await connections.open(after: loop.makeSucceededVoidFuture()).get()
+            let gate = loop.makePromise(of: Void.self)
+            let second = try connections.open(after: gate.futureResult)
+            try await first.close()
+            // The connection leaves the registry before.
+            try await first.closeFuture.get()
+            let third = try await connections.open(after: loop.makeSucceededVoidFuture()).get()
+            gate.succeed()
+            #expect(try await second.get().isActive && third.isActive)
+            let registry = connections.registry
+            try await loop.flatSubmit { registry.value.end(on: loop) }.get()
+            #expect(try await !second.get().isActive && !third.isActive)
+        }
+    }
+
+    /// Connections of a peer, with an agent whose store is not loaded.
+    private static func withConnections(_ body: (Connections) async throws -> Void) async throws {
+        let (folder, clock) = (try TemporaryFolder(), TestClock())
+        let log = LogCollector.Messages().logger()
+        let network = try NetworkSettings(environment: [:])
+        let options = AgentOptions(
+            socketPath: folder.file("agent.sock"), stateDirectory: folder.file("state"), allowsLoopbackHTTP: false,
+            network: network, policy: PeerPolicy(userID: geteuid(), rules: []), now: { clock.now }, logger: log)
+        let loop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next()
+        let store = try Store.open(directory: options.stateDirectory, StoreOptions(now: { clock.now }))
+        let endpoint = TokenEndpointClient(network: network, allowsLoopbackHTTP: false, now: { clock.now })
+        let metrics = AgentMetrics()
+        let owner = CacheOwner(
+            loop: loop, options: options, store: store, endpoint: endpoint, metrics: metrics, audit: nil)
+        let wakeup = try await LoopWakeup.open(on: loop)
+        let registry = try await loop.submit {
+            NIOLoopBoundBox(SessionRegistry(options, loop, wakeup.value, metrics), eventLoop: loop)
+        }.get()
+        let peer = ConnectedPeer(
+            identity: PeerIdentity(userID: geteuid(), processID: 7), confirmer: Confirmer(askpass: nil, helper: nil),
+            denials: DenialLog(logger: log, now: { clock.now }), log: RequestLog(logger: log, processID: 7), audit: nil)
+        try await withCleanup {
+            try await body(Connections(loop: loop, owner: owner, registry: registry, peer: peer))
+        } cleanUp: {
+            try await loop.submit { wakeup.value.end() }.get()
+            try await owner.shutDown().get()
+            await endpoint.close()
+            await store.close()
+        }
+    }
+}
+
+/// Connections of one peer, whose other ends nothing uses.
+private struct Connections: Sendable {
+    let loop: any EventLoop
+    let owner: CacheOwner
+    let registry: NIOLoopBoundBox<SessionRegistry>
+    let peer: ConnectedPeer
+
+    /// Makes a connection, which is opened when `gate` completes.
+    func open(after gate: EventLoopFuture<Void>) throws -> EventLoopFuture<any Channel> {
+        let (owner, registry, peer) = (owner, registry, peer)
+        let pair = try SocketPair()
+        return ClientBootstrap(group: loop).channelInitializer { channel in
+            channel.closeFuture.whenComplete { _ in close(pair.second) }
+            return channel.eventLoop.makeCompletedFuture {
+                let session = AgentSession(owner: owner, peer: peer, registry: registry.value, timers: .system)
+                try channel.pipeline.syncOperations.addHandler(session)
+            }.flatMap { gate }
+        }.withConnectedSocket(pair.first)
+    }
+}
