@@ -146,3 +146,12 @@ extension HTTPTiming {
     package static let patient = HTTPTiming(
         connect: .seconds(600), total: .seconds(600), retryDelay: .zero, browser: .seconds(600))
 }
+
+extension PeerLimits {
+    /// The limits with turns that are longer than any test: a connection continues as long as it can.
+    package static var withLongTurns: PeerLimits {
+        var limits = PeerLimits()
+        limits.turn = .hours(1)
+        return limits
+    }
+}

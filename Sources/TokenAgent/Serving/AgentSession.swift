@@ -222,6 +222,8 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
         usage.released(replyBytes: unsent)
         unsent = 0
         guard let context else { return }
+        // A long reply that was written behind those may keep SwiftNIO from taking more until the socket has taken it, too.
+        if unchecked >= Self.uncheckedLimit { checkSent(context) }
         closeIfDone(context)
         resume()
     }

@@ -1,9 +1,12 @@
 internal import AccessPolicy
 internal import AgentClient
+internal import AgentSocket
 internal import AgentTestSupport
 internal import EntraEmulator
+internal import Foundation
 internal import TestSupport
 internal import Testing
+internal import TokenAgent
 internal import TokenModel
 internal import TokenWire
 
@@ -179,6 +182,35 @@ internal import TokenWire
                 let result = try reply.reply(to: AcquireTokenSilent.self)
                 #expect(result.isFromCache && result.correlationID == request.parameters.correlationID)
             }
+        }
+    }
+
+    /// On some systems the buffers of sockets are smaller than a long reply. A part of it then waits, and others behind it.
+    @Test func answersEveryRepetitionWhoseReplyIsLongerThanTheBufferOfTheSocket() async throws {
+        var settings = EmulatorSettings()
+        settings.tokenReply = ["access_token": .string(String(repeating: "a", count: 48 << 10))]
+        try await AgentFixture.with(settings: settings, peerLimits: .withLongTurns) { f in
+            let account = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
+            let request = AcquireTokenSilent(parameters: try f.parameters(), account: account)
+            let peer = try RawPeer(f.socketPath)
+            // The second reply is a kept one.
+            for _ in 0..<2 { #expect(try await peer.ask(request)?.isFromCache == true) }
+            #expect(Self.shrinkBuffers(ofConnectionsAt: f.socketPath) > 0)
+            let frames = try (1...8).flatMap { try RequestFrame.encode(request, id: $0) }
+            try await offPool { _ = peer.write(frames) }
+            #expect(Set(try await offPool { try (1...8).map { _ in try peer.reply()?.id } }) == Set((1...8).map { $0 }))
+        }
+    }
+
+    /// Lets the agent's end of each connection send eight kilobytes at a time; returns the number of connections.
+    private static func shrinkBuffers(ofConnectionsAt socketPath: String) -> Int {
+        (0..<getdtablesize()).count { descriptor in
+            // The socket had a longer name before it listened.
+            guard let address = UnixSocket.localAddress(of: descriptor), address.path.hasPrefix(socketPath),
+                !address.isListening
+            else { return false }
+            var size: Int32 = 8 << 10
+            return setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size)) == 0
         }
     }
 
