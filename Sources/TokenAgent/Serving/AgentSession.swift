@@ -77,6 +77,8 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
         owner.assumeIsolated { $0.sessionBegan(id) }
         context.fireChannelActive()
         registry.opened(self, of: usage, id)
+        // A socket that was withdrawn since the peer was identified has closed its other connections already.
+        _ = isServed(context)
     }
 
     func channelInactive(context: ChannelHandlerContext) {

@@ -32,8 +32,36 @@ internal import TokenStore
         }
     }
 
+    /// It would stay open until its peer sends something.
+    @Test func closesAConnectionThatWasOpenedWhileItsSocketWasWithdrawn() async throws {
+        let apps = [try #require(ClientID("app-1"))]
+        let publication = Publication(
+            id: 1,
+            rules: SocketRules(
+                userIDs: [geteuid()], clientIDs: Set(apps), sharingGroup: .standard, scopes: ScopeSet([]),
+                authorities: [], account: nil),
+            account: nil,
+            summary: PublishedSocket(
+                path: "/published.sock", label: "published", userIDs: [geteuid()], clientIDs: apps,
+                sharingGroup: .standard, scopes: ScopeSet([]), authorities: [], account: AccountReference(),
+                expiresOn: .max, connections: 0))
+        try await Self.withConnections(at: publication) { connections in
+            let isClosed = connections.loop.makePromise(of: Void.self)
+            let open = try connections.open(
+                after: connections.loop.makeSucceededVoidFuture(), whenClosed: { isClosed.succeed() })
+            try await isClosed.futureResult.get()
+            _ = try? await open.get()
+            let registry = connections.registry
+            #expect(try await connections.loop.submit { registry.value.connections(ofSocket: 1) }.get() == 0)
+        }
+    }
+
     /// Connections of a peer, with an agent whose store is not loaded.
-    private static func withConnections(_ body: (Connections) async throws -> Void) async throws {
+    ///
+    /// - Parameter publication: the socket of the connections; nil for the agent's own.
+    private static func withConnections(
+        at publication: Publication? = nil, _ body: (Connections) async throws -> Void
+    ) async throws {
         let (folder, clock) = (try TemporaryFolder(), TestClock())
         let log = LogCollector.Messages().logger()
         let network = try NetworkSettings(environment: [:])
@@ -50,11 +78,13 @@ internal import TokenStore
         let registry = try await loop.submit {
             NIOLoopBoundBox(SessionRegistry(options, loop, wakeup.value, metrics), eventLoop: loop)
         }.get()
-        let peer = ConnectedPeer(
+        var peer = ConnectedPeer(
             identity: PeerIdentity(userID: geteuid(), processID: 7), confirmer: Confirmer(askpass: nil, helper: nil),
             denials: DenialLog(logger: log, now: { clock.now }), log: RequestLog(logger: log, processID: 7), audit: nil)
+        peer.published = publication.map(PublishedHandlers.init)
+        let connections = Connections(loop: loop, owner: owner, registry: registry, peer: peer)
         try await withCleanup {
-            try await body(Connections(loop: loop, owner: owner, registry: registry, peer: peer))
+            try await body(connections)
         } cleanUp: {
             try await loop.submit { wakeup.value.end() }.get()
             try await owner.shutDown().get()
@@ -72,11 +102,18 @@ private struct Connections: Sendable {
     let peer: ConnectedPeer
 
     /// Makes a connection, which is opened when `gate` completes.
-    func open(after gate: EventLoopFuture<Void>) throws -> EventLoopFuture<any Channel> {
+    ///
+    /// - Parameter whenClosed: called when it is closed.
+    func open(
+        after gate: EventLoopFuture<Void>, whenClosed: @escaping @Sendable () -> Void = {}
+    ) throws -> EventLoopFuture<any Channel> {
         let (owner, registry, peer) = (owner, registry, peer)
         let pair = try SocketPair()
         return ClientBootstrap(group: loop).channelInitializer { channel in
-            channel.closeFuture.whenComplete { _ in close(pair.second) }
+            channel.closeFuture.whenComplete { _ in
+                close(pair.second)
+                whenClosed()
+            }
             return channel.eventLoop.makeCompletedFuture {
                 let session = AgentSession(owner: owner, peer: peer, registry: registry.value, timers: .system)
                 try channel.pipeline.syncOperations.addHandler(session)
