@@ -1,34 +1,67 @@
-/// Limits how much work of each member runs at the same time, for code on one actor. What is beyond the limit waits, in order of arrival,
-/// and the work of other members does not wait for it.
+/// Limits how much work runs at the same time, for code on one actor. There is a number of places, and a member may have as many of them as
+/// are free.
+///
+/// So a member that is alone has half of the places, and the next one half of what is left. When some of their work has ended, all members
+/// with enough work have equally many, and as many are free for one more. What is beyond the limit waits; the work of one member begins in
+/// order of arrival.
 final class ConcurrencyLimit<Member: Hashable> {
-    private let limit: Int
+    private struct Waiter {
+        /// The number of the request, by which the oldest is found.
+        let number: UInt64
+        let continuation: CheckedContinuation<Void, Never>
+    }
+
+    private var free: Int
     /// The work of each member that runs. A member without any has no entry.
     private var running: [Member: Int] = [:]
-    private var waiting: [Member: [CheckedContinuation<Void, Never>]] = [:]
+    private var waiting: [Member: [Waiter]] = [:]
+    private var lastNumber: UInt64 = 0
 
-    init(_ limit: Int) { self.limit = limit }
+    init(places: Int) { free = places }
 
-    /// Runs `work` when less work of the member runs than the limit allows.
+    /// Runs `work` when less work of the member runs than there are free places.
     func run<Value, Failure: Error>(
         for member: Member, _ work: () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
-        if running[member, default: 0] < limit {
-            running[member, default: 0] += 1
+        if admits(member) {
+            begin(member)
         } else {
-            // `release` leaves its place to the next waiter, so that no other work comes between.
-            await withCheckedContinuation { waiting[member, default: []].append($0) }
+            lastNumber += 1
+            let number = lastNumber
+            // `end` has begun the work when it resumes the waiter, so that no other work comes between.
+            await withCheckedContinuation {
+                waiting[member, default: []].append(Waiter(number: number, continuation: $0))
+            }
         }
-        defer { release(member) }
+        defer { end(member) }
         return try await work()
     }
 
-    private func release(_ member: Member) {
-        guard var waiters = waiting[member], !waiters.isEmpty else {
-            running[member] = running[member].flatMap { $0 > 1 ? $0 - 1 : nil }
-            return
+    private func admits(_ member: Member) -> Bool { running[member, default: 0] < free }
+
+    private func begin(_ member: Member) {
+        running[member, default: 0] += 1
+        free -= 1
+    }
+
+    private func end(_ member: Member) {
+        running[member] = running[member].flatMap { $0 > 1 ? $0 - 1 : nil }
+        free += 1
+        // The place may go to another member, and the one that had it may have another instead.
+        while let next = nextMember, let waiter = waiting[next]?.removeFirst() {
+            if waiting[next]?.isEmpty == true { waiting[next] = nil }
+            begin(next)
+            waiter.continuation.resume()
         }
-        let next = waiters.removeFirst()
-        waiting[member] = waiters.isEmpty ? nil : waiters
-        next.resume()
+    }
+
+    /// The member whose work is next: of those that a free place admits, the one with the least work that runs; of several, the one that has
+    /// waited longest. Nil if no work can begin.
+    private var nextMember: Member? {
+        waiting.filter { admits($0.key) }.min { rank($0.key, $0.value) < rank($1.key, $1.value) }?.key
+    }
+
+    private func rank(_ member: Member, _ waiters: [Waiter]) -> (Int, UInt64) {
+        (running[member, default: 0], waiters.first?.number ?? 0)
     }
 }

@@ -22,7 +22,7 @@ final class RefreshTokenRedeemer {
     /// each request is decided again once, when it is its turn.
     private lazy var places = TurnLock<RecordKey, PeerKey>()
     /// The redemptions of each peer at other providers than Microsoft's clouds.
-    private lazy var otherProviders = ConcurrencyLimit<PeerKey>(Self.shareOfPeer)
+    private lazy var otherProviders = ConcurrencyLimit<PeerKey>(places: Self.otherConnections)
     private let throttle: ThrottleTable
     private let authorities: AuthorityResolver
     private let saver: TokenSaver
@@ -98,7 +98,7 @@ final class RefreshTokenRedeemer {
     }
 
     /// Runs a redemption when the share of a peer allows it. Microsoft's clouds, which answer, have connections of their own. The other
-    /// connections are for hosts that apps name: without a share, an app whose hosts answer slowly or never could use up all of them.
+    /// connections are for hosts that apps name: without shares, apps whose hosts answer slowly or never could use up all of them.
     private func inShare<Value>(
         of peer: PeerKey, at authority: Authority, _ work: () async throws(TokenError) -> Value
     ) async throws(TokenError) -> Value {
@@ -106,9 +106,9 @@ final class RefreshTokenRedeemer {
         return try await otherProviders.run(for: peer, work)
     }
 
-    /// The number of redemptions of a peer that run at the same time: as many as there are connections to one host, half of all
-    /// (`HTTPTransport`).
-    static let shareOfPeer = 64
+    /// The number of connections to other hosts than Microsoft's (`HTTPTransport`). A peer alone has redemptions for half of them, as many as
+    /// there are connections to one host.
+    static let otherConnections = 128
 
     /// The cached access token to use if the redemption fails; nil if there is none, or if it has been removed meanwhile.
     private func fallback(of plan: RedemptionPlan, for request: AcquireTokenSilent) async -> TokenResult? {

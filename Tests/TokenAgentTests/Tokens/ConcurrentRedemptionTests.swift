@@ -91,7 +91,7 @@ internal import TokenModel
     /// An app whose providers never answer must not use up the connections of all apps. Grants of the app count, too.
     @Test func leavesConnectionsToOtherPeersAtProvidersThatAppsName() async throws {
         let parameters = TokenParameters.sample(authority: try Authority("https://contoso.ciamlogin.com"))
-        let share = RefreshTokenRedeemer.shareOfPeer
+        let share = RefreshTokenRedeemer.otherConnections / 2
         let users = (0..<share).map { "user\($0)" }
         for user in users + ["alice"] { try await parts.signIn(user, user, parameters).value() }
         var requests: [Pending<TokenResult>] = []
@@ -114,8 +114,33 @@ internal import TokenModel
         #expect(parts.provider.redemptions.count == 0)
     }
 
+    @Test func leavesConnectionsToAThirdPeerBesideTwoWhoseProvidersNeverAnswer() async throws {
+        let parameters = TokenParameters.sample(authority: try Authority("https://contoso.ciamlogin.com"))
+        let share = RefreshTokenRedeemer.otherConnections / 2
+        let users = (0...share).map { "user\($0)" }
+        for user in users + ["alice"] { try await parts.signIn(user, user, parameters).value() }
+        var requests: [Pending<TokenResult>] = []
+        for user in users { requests.append(await parts.acquire(.sample(user, parameters))) }
+        for number in 0...share {
+            requests.append(
+                await parts.start { parts async throws(TokenError) in
+                    let grant = RedeemGrant(parameters: parameters, kind: .refreshToken, grant: Secret("rt-\(number)"))
+                    return try await parts.redeemer.redeem(grant, of: .process(2))
+                })
+        }
+        try await parts.settle()
+        #expect(parts.provider.redemptions.count == share + share / 2)
+        requests.append(await parts.acquire(.sample("alice", parameters), of: 3))
+        try await parts.settle()
+        #expect(parts.provider.redemptions.count == share + share / 2 + 1)
+        for _ in requests {
+            await parts.provider.redemptions.next().fail(TokenError(.networkUnavailable, "no answer"))
+        }
+        for request in requests { #expect(try await request.error()?.code == .networkUnavailable) }
+    }
+
     @Test func limitsNoRedemptionsAtMicrosoftsClouds() async throws {
-        let users = (0...RefreshTokenRedeemer.shareOfPeer).map { "user\($0)" }
+        let users = (0...RefreshTokenRedeemer.otherConnections).map { "user\($0)" }
         for user in users { try await parts.signIn(user, user).value() }
         var requests: [Pending<TokenResult>] = []
         for user in users { requests.append(await parts.acquire(.sample(user))) }

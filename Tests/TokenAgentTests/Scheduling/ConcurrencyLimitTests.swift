@@ -1,0 +1,107 @@
+internal import TestSupport
+internal import Testing
+
+@testable internal import TokenAgent
+
+/// Places for work, of which each member may have as many as are free.
+@Suite(.bounded) struct ConcurrencyLimitTests {
+    @Test func givesOneMemberHalfOfThePlaces() async {
+        let members = Members(places: 16)
+        await members.start(20, of: 1)
+        #expect(await members.running == [1: 8])
+        await members.finish()
+    }
+
+    /// It takes many members to leave none.
+    @Test func givesEachFurtherMemberHalfOfWhatIsLeft() async {
+        let members = Members(places: 16)
+        for member in 1...6 { await members.start(20, of: member) }
+        #expect(await members.running == [1: 8, 2: 4, 3: 2, 4: 1, 5: 1])
+        await members.finish()
+    }
+
+    @Test func givesTheNextPlaceToTheMemberWithTheLeastWork() async {
+        let members = Members(places: 16)
+        for member in 1...6 { await members.start(20, of: member) }
+        await members.endOne(of: 1)
+        #expect(await members.running == [1: 7, 2: 4, 3: 2, 4: 1, 5: 1, 6: 1])
+        await members.finish()
+    }
+
+    @Test func givesAllMembersEqualSharesWhenSomeWorkHasEnded() async {
+        let members = Members(places: 12)
+        for member in 1...2 { await members.start(20, of: member) }
+        #expect(await members.running == [1: 6, 2: 3])
+        for _ in 0..<2 { await members.endOne(of: 1) }
+        #expect(await members.running == [1: 4, 2: 4])
+        // The place of one goes to the same member.
+        for _ in 0..<3 { await members.endOne(of: 2) }
+        #expect(await members.running == [1: 4, 2: 4])
+        await members.start(20, of: 3)
+        #expect(await members.running == [1: 4, 2: 4, 3: 2])
+        await members.finish()
+    }
+
+    @Test func servesMembersWithoutAPlaceInOrderOfArrival() async {
+        let members = Members(places: 2)
+        for member in [1, 2, 4, 3] { await members.start(1, of: member) }
+        #expect(await members.running == [1: 1, 2: 1])
+        await members.endOne(of: 2)
+        #expect(await members.running == [1: 1, 4: 1])
+        await members.finish()
+    }
+
+    @Test func freesThePlaceOfWorkThatFails() async {
+        let members = Members(places: 2)
+        await members.fail(of: 1)
+        await members.start(2, of: 2)
+        #expect(await members.running == [2: 1])
+        await members.finish()
+        #expect(await members.running.isEmpty)
+    }
+}
+
+/// Work of several members, which runs until the test ends it.
+private actor Members {
+    private let limit: ConcurrencyLimit<Int>
+    /// The numbers of what runs; a member without any is absent.
+    private(set) var running: [Int: Int] = [:]
+    private var endings: [Int: [CheckedContinuation<Void, Never>]] = [:]
+    private var tasks: [Task<Void, Never>] = []
+    private var isFinishing = false
+
+    init(places: Int) { limit = ConcurrencyLimit(places: places) }
+
+    /// Starts work of a member, and returns when it runs or waits.
+    func start(_ count: Int, of member: Int) async {
+        for _ in 0..<count { tasks.append(Task { await work(member) }) }
+        await settle()
+    }
+
+    func fail(of member: Int) async {
+        try? await limit.run(for: member) { () async throws(CancellationError) in throw CancellationError() }
+    }
+
+    /// Ends the work of a member that has run longest.
+    func endOne(of member: Int) async {
+        endings[member]?.removeFirst().resume()
+        await settle()
+    }
+
+    /// Ends all work, also what waits.
+    func finish() async {
+        isFinishing = true
+        for ending in endings.values.joined() { ending.resume() }
+        for task in tasks { await task.value }
+    }
+
+    private func settle() async { for _ in 0..<50 { await Task.yield() } }
+
+    private func work(_ member: Int) async {
+        await limit.run(for: member) {
+            running[member, default: 0] += 1
+            if !isFinishing { await withCheckedContinuation { endings[member, default: []].append($0) } }
+            running[member] = running[member].flatMap { $0 > 1 ? $0 - 1 : nil }
+        }
+    }
+}
