@@ -51,6 +51,12 @@ package final class RawPeer {
         return true
     }
 
+    /// Writes as many of the bytes as the socket has room for, and returns their number.
+    package func writeAtOnce(_ bytes: some Collection<UInt8>) -> Int {
+        let bytes = Array(bytes)
+        return max(send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)), 0)
+    }
+
     package func write(_ request: some WireRequest, id: UInt64 = 1) throws {
         write(try RequestFrame.encode(request, id: id))
     }

@@ -94,15 +94,16 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        guard registry.left(usage, id) else { return }
         let key = id.peer
-        owner.assumeIsolated { $0.peerEnded(key) }
+        if registry.left(usage, id) { owner.assumeIsolated { $0.peerEnded(key) } }
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isEnding else { return }
         lastReceived = .now()
         unwrapInboundIn(data).withUnsafeReadableBytes { decoder.append($0) }
+        // When a peer closes its sending side, SwiftNIO reads everything that is there, also while the session wants nothing read.
+        guard decoder.waitingBytes <= usage.limits.waitingBytes else { return close() }
         registry.turns.run(self, of: usage.turns, at: lastReceived)
         // The peer's turn may come later. Until then, only this check stops the reading of what the peer sends.
         if isReading, isFull { setReading(false, context) }

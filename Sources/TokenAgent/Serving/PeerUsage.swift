@@ -86,6 +86,9 @@ package struct PeerLimits: Sendable {
     package var requests = 1024
     /// The length of the frames of these requests, in bytes.
     package var requestBytes = 4 << 20
+    /// The length of what a connection has sent before it closed its sending side and is not handled yet, in bytes. Past it, the connection
+    /// is closed. While a peer may send more, less is read.
+    package var waitingBytes = 256 << 10
     /// The length of replies that the peer does not read, in bytes; the socket's buffer does not count.
     package var replyBytes = 1 << 20
     /// The time for which the agent works for the peer before it looks at the other connections. A request that is being handled is

@@ -223,6 +223,30 @@ internal import TokenWire
         }
     }
 
+    #if os(Linux)
+        /// The system decides how much a socket holds, which may be megabytes; on macOS it is a few kilobytes.
+        @Test func closesAConnectionThatEndsBehindMoreRequestsThanTheAgentKeeps() async throws {
+            var limits = PeerLimits()
+            limits.waitingBytes = 128 << 10
+            try await AgentFixture.with(peerLimits: limits) { f in
+                let peer = try RawPeer(f.socketPath)
+                let status = try RequestFrame.encode(GetStatus(), id: 1)
+                var rest = [[UInt8]](repeating: status, count: 60_000).flatMap(\.self)[...]
+                // The agent reads until the replies have filled the socket.
+                var written = 0
+                repeat {
+                    written = peer.writeAtOnce(rest.prefix(1 << 20))
+                    rest = rest.dropFirst(written)
+                    for _ in 0..<2 { _ = try await f.agent.status() }
+                } while written > 0
+                #expect(!peer.isClosed)
+                peer.finishWriting()
+                for _ in 0..<2 { _ = try await f.agent.status() }
+                #expect(peer.isClosed)
+            }
+        }
+    #endif
+
     @Test func answersEveryRequestOfManyConnections() async throws {
         try await AgentFixture.with { f in
             let peers = try await offPool { try (0..<50).map { _ in try RawPeer(f.socketPath) } }
