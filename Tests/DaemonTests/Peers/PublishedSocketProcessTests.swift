@@ -83,7 +83,8 @@ internal import TokenWire
             let begun = try await f.json([
                 "publish", "--socket", f.folder.file("shared/4.sock"), "--client-id", "app-1", "--account", "ali",
             ])
-            #expect(begun["account"] as? [String: String] == ["username": "alice@contoso.com"], "\(begun)")
+            let account = begun["account"] as? [String: String]
+            #expect(account?["username"] == "alice@contoso.com" && account?["identifier"] != nil, "\(begun)")
             try await f.addApp("graph", clientID: "app-7")
             let second = f.folder.file("shared/2.sock")
             let byName = try await f.json(["publish", "--socket", second, "--app", "graph"])

@@ -13,8 +13,39 @@ internal import TokenWire
 #endif
 
 #if os(Linux)
-    /// Descriptors that confined peers send, on a kernel that does not refuse them: before Linux 6.16, or if a socket has been told too late.
-    @Suite(.bounded) struct SentDescriptorTests {
+    /// Descriptors that peers send. One test after the other: some have every published socket of this process behave as on a kernel that
+    /// does not refuse them, as before Linux 6.16, or if a socket has been told too late.
+    @Suite(.bounded, .serialized) struct SentDescriptorTests {
+        /// Whether the kernel lets a socket refuse descriptors.
+        private static var canRefuseDescriptors: Bool {
+            guard let probe = try? UnixSocket.make() else { return false }
+            defer { close(probe) }
+            return agent_refuse_descriptors(probe) == 0
+        }
+
+        /// The agent would have to close them, which takes as long as the sender wants: a TCP connection may linger for a day.
+        @Test(.enabled(if: canRefuseDescriptors, "Linux refuses descriptors since 6.16"))
+        func receivesNoDescriptorAtAnySocket() async throws {
+            try await AgentFixture.with { f in
+                let published = f.folder.file("published.sock")
+                let app = try #require(ClientID("app-1"))
+                try await f.agent.publishSocket(PublishSocket(path: published, clientIDs: [app]))
+                for path in [f.socketPath, published] {
+                    guard case .connected(let peer) = try UnixSocket.connect(to: path) else {
+                        Issue.record("nobody listens at \(path)")
+                        continue
+                    }
+                    defer { close(peer) }
+                    let frame = try RequestFrame.encode(GetStatus(), id: 1)
+                    let sent = frame.withUnsafeBytes {
+                        agent_send_with_descriptor(peer, $0.baseAddress, $0.count, peer, 0)
+                    }
+                    #expect(sent == -1 && errno == EPERM, "\(path)")
+                }
+                _ = try await f.agent.status()
+            }
+        }
+
         /// How a peer sends descriptors.
         enum Way: CaseIterable {
             case withARequest, behindARequest, behindAMalformedFrame, outOfBand, beforeItIsIdentified
@@ -25,7 +56,7 @@ internal import TokenWire
         func closesNoDescriptorsOnItsEventLoop(_ way: Way) async throws {
             try await AgentFixture.with { f in
                 try await f.published { client in
-                    try f.acceptDescriptors()
+                    try Listeners.acceptDescriptors()
                     let slow = try await Self.sendLingeringConnection(way, to: client.socketPath)
                     _ = try await client.status()
                     _ = try await f.agent.status()
@@ -67,7 +98,7 @@ internal import TokenWire
         @Test func answersRequestsInOneWriteOrByteByByte() async throws {
             try await AgentFixture.with { f in
                 try await f.published { client in
-                    try f.acceptDescriptors()
+                    try Listeners.acceptDescriptors()
                     try await offPool {
                         let frames = try (1...200).map { try RequestFrame.encode(GetStatus(), id: $0) }
                         let together = try RawPeer(client.socketPath)
@@ -84,22 +115,17 @@ internal import TokenWire
         }
     }
 
-    extension AgentFixture {
-        /// Has the listeners of this agent's published sockets behave as with an earlier kernel: descriptors can be sent to the
-        /// connections that they accept from now on. Those of other tests in this process stay as they are.
-        fileprivate func acceptDescriptors() throws {
+    /// The listeners of published sockets in this process.
+    private enum Listeners {
+        /// Has them behave as with an earlier kernel: descriptors can be sent to the connections that they accept from now on.
+        static func acceptDescriptors() throws {
             let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }
             // The name with which the agent binds such a socket; its own has another.
-            let name = folder.file(".sso-agent.")
-            let listeners = open.filter { descriptor in
-                guard let address = UnixSocket.localAddress(of: descriptor) else { return false }
-                return address.isListening && address.path.hasPrefix(name)
-            }
-            try #require(!listeners.isEmpty)
-            for listener in listeners {
+            let sockets = open.filter { UnixSocket.localAddress(of: $0)?.path.contains("/.sso-agent.") == true }
+            for descriptor in sockets {
                 var accepted: Int32 = 1
                 // SO_PASSRIGHTS.
-                setsockopt(listener, SOL_SOCKET, 83, &accepted, socklen_t(MemoryLayout<Int32>.size))
+                setsockopt(descriptor, SOL_SOCKET, 83, &accepted, socklen_t(MemoryLayout<Int32>.size))
             }
         }
     }
