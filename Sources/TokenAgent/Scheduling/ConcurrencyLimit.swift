@@ -13,11 +13,14 @@ final class ConcurrencyLimit<Member: Hashable> {
 
     private var free: Int
     /// The work of each member that runs. A member without any has no entry.
-    private var running: [Member: Int] = [:]
+    private(set) var running: [Member: Int] = [:]
     private var waiting: [Member: [Waiter]] = [:]
     private var lastNumber: UInt64 = 0
 
     init(places: Int) { free = places }
+
+    /// How much work waits.
+    var waitingCount: Int { waiting.values.reduce(0) { $0 + $1.count } }
 
     /// Runs `work` when less work of the member runs than there are free places.
     func run<Value, Failure: Error>(

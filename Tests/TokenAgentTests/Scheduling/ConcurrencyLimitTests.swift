@@ -64,16 +64,20 @@ internal import Testing
 /// Work of several members, which runs until the test ends it.
 private actor Members {
     private let limit: ConcurrencyLimit<Int>
-    /// The numbers of what runs; a member without any is absent.
-    private(set) var running: [Int: Int] = [:]
     private var endings: [Int: [CheckedContinuation<Void, Never>]] = [:]
     private var tasks: [Task<Void, Never>] = []
+    /// The number of tasks that run or wait.
+    private var alive = 0
     private var isFinishing = false
 
     init(places: Int) { limit = ConcurrencyLimit(places: places) }
 
+    /// The numbers of what runs; a member without any is absent.
+    var running: [Int: Int] { limit.running }
+
     /// Starts work of a member, and returns when it runs or waits.
     func start(_ count: Int, of member: Int) async {
+        alive += count
         for _ in 0..<count { tasks.append(Task { await work(member) }) }
         await settle()
     }
@@ -82,8 +86,9 @@ private actor Members {
         try? await limit.run(for: member) { () async throws(CancellationError) in throw CancellationError() }
     }
 
-    /// Ends the work of a member that has run longest.
+    /// Ends the work of a member that has run longest, and returns when what follows it runs.
     func endOne(of member: Int) async {
+        alive -= 1
         endings[member]?.removeFirst().resume()
         await settle()
     }
@@ -95,13 +100,17 @@ private actor Members {
         for task in tasks { await task.value }
     }
 
-    private func settle() async { for _ in 0..<50 { await Task.yield() } }
+    private func settle() async {
+        while running.values.reduce(0, +) + limit.waitingCount != alive
+            || endings.mapValues(\.count).filter({ $0.value > 0 }) != running
+        {
+            await letOthersRun()
+        }
+    }
 
     private func work(_ member: Int) async {
         await limit.run(for: member) {
-            running[member, default: 0] += 1
             if !isFinishing { await withCheckedContinuation { endings[member, default: []].append($0) } }
-            running[member] = running[member].flatMap { $0 > 1 ? $0 - 1 : nil }
         }
     }
 }
