@@ -44,8 +44,8 @@ internal import Testing
     /// The remedy is the one that a sign-in has.
     @Test func saysHowAnEmulatorIsAllowed() async throws {
         try await AgentProcessFixture.with { f in
-            let agent = try TestProcess("sso-agent", environment: f.environment)
-            try await agent.waitForError("listening on \(f.socketPath)")
+            let agent = RunningAgent(try TestProcess("sso-agent", environment: f.environment))
+            try await agent.process.waitForError("listening on \(f.socketPath)")
             let authority = ["--authority", "\(f.emulator.url)/common"]
             let printed = try await f.ssoctl(["doctor", "--json"] + authority, status: 1)
             let endpoint = try Self.check("token endpoint", in: printed.output)
