@@ -74,7 +74,8 @@ struct SignInDialog: Sendable {
             }
             return try outcome.get()
         } catch {
-            await agent.cancelSignIn(begun.sessionID)
+            // An agent that is gone has ended the sign-in, and must not be started again for that.
+            if (error as? TokenError)?.code != .agentUnavailable { await agent.cancelSignIn(begun.sessionID) }
             throw error
         }
     }

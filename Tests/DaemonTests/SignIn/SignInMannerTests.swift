@@ -1,8 +1,11 @@
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import Synchronization
 internal import TestSupport
 internal import Testing
+internal import TokenModel
+internal import TokenWire
 
 /// How a sign-in looks on the command line and on a terminal, and how it ends.
 @Suite(.bounded) struct SignInMannerTests {
@@ -136,6 +139,35 @@ internal import Testing
             // The agent waits for nothing: another sign-in gets a place, many times.
             for _ in 0..<8 { try await f.signIn(app: "graph", "alice@contoso.com") }
             withExtendedLifetime(agent) {}
+        }
+    }
+
+    /// The number of requests that cancel the sign-in of the next test.
+    private static let cancellations = Mutex(0)
+
+    /// The sign-in has ended with the agent, which a further request would start again.
+    @Test func sendsNothingMoreForASignInThatHasEndedWithTheAgent() async throws {
+        try await AgentProcessFixture.with { f in
+            try FileManager.default.createDirectory(
+                atPath: f.folder.file("run"), withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            let agent = try PretendedAgent(at: f.socketPath) { frame in
+                if (try? frame.request(BeginInteractive.self)) != nil {
+                    let begun = BeginInteractive.Reply(
+                        sessionID: "1", authorizationURL: "https://login.example.com/",
+                        redirectURI: "http://localhost:1", expiresIn: 600)
+                    return ReplyFrame.encode(.success(begun), to: BeginInteractive.self, id: frame.id)
+                }
+                if (try? frame.request(CancelInteraction.self)) != nil { Self.cancellations.withLock { $0 += 1 } }
+                guard (try? frame.request(CompleteInteractive.self)) != nil else { return nil }
+                let stopping = TokenError(.cancelled, "the agent is stopping")
+                return ReplyFrame.encode(.failure(stopping), to: CompleteInteractive.self, id: frame.id)
+            }
+            defer { agent.end() }
+            let authority = ["--authority", "\(f.emulator.url)/common"]
+            let ended = try await f.ssoctl(
+                ["sign-in", "--print-url", "--client-id", "app-1", "--scope", "User.Read"] + authority, status: 4)
+            #expect(ended.errors.contains("the agent is stopping"), "\(ended.errors)")
+            #expect(Self.cancellations.withLock { $0 } == 0)
         }
     }
 

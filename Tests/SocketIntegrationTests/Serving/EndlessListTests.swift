@@ -1,4 +1,5 @@
 internal import AgentClient
+internal import AgentTestSupport
 internal import TestSupport
 internal import Testing
 internal import TokenModel

@@ -1,4 +1,5 @@
 internal import AgentClient
+internal import AgentTestSupport
 internal import Synchronization
 internal import TestSupport
 internal import Testing

@@ -1,14 +1,14 @@
 internal import AgentSocket
 internal import Foundation
 internal import TokenModel
-internal import TokenWire
+package import TokenWire
 
 /// A process that answers requests in place of an agent: those of one connection, on a thread of its own.
-final class PretendedAgent: Sendable {
+package final class PretendedAgent: Sendable {
     private let listener: Int32
 
     /// - Parameter reply: returns the frame of the reply to a request; nil for `hello`, which is answered as by an agent.
-    init(at path: String, _ reply: @escaping @Sendable (RequestFrame) throws -> [UInt8]?) throws {
+    package init(at path: String, _ reply: @escaping @Sendable (RequestFrame) throws -> [UInt8]?) throws {
         let listener = try UnixSocket.make()
         self.listener = listener
         _ = fcntl(listener, F_SETFL, fcntl(listener, F_GETFL) & ~O_NONBLOCK)
@@ -22,7 +22,8 @@ final class PretendedAgent: Sendable {
         }
     }
 
-    func end() { shutdown(listener, Int32(SHUT_RDWR)) }
+    /// Stops listening, and leaves the connection to its peer.
+    package func end() { shutdown(listener, Int32(SHUT_RDWR)) }
 
     private static func answer(_ peer: Int32, _ reply: (RequestFrame) throws -> [UInt8]?) throws {
         var decoder = FrameDecoder(limit: WireLimits.requestFrame)
