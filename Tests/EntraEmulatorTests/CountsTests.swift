@@ -40,6 +40,16 @@ internal import Testing
         }
     }
 
+    /// Each renewal of a long run is of another token.
+    @Test func forgetsTheTokensThatWereRedeemedOnceBeforeOthers() {
+        var counts = Counts()
+        for token in ["twice", "twice"] + (0..<100_000).map({ "\($0)" }) {
+            counts.countArrival(of: .refreshToken, clientID: nil, fingerprint: token)
+        }
+        #expect(counts.redemptions == ["twice": 2, "99999": 1])
+        #expect(counts[.refreshToken] == 100_002)
+    }
+
     @Test func waitsForARequestToArrive() async throws {
         try await withEmulator { emulator in
             async let arrival: Void = emulator.control.waitForCount(.authorize, atLeast: 2)

@@ -12,7 +12,7 @@ package struct Counts: Codable, Sendable, Equatable {
     package private(set) var inFlight: [String: Int] = [:]
     /// The largest number of requests that were handled at the same time, by ``Counter``.
     package private(set) var maximumInFlight: [String: Int] = [:]
-    /// Redemptions of each refresh token, by the token's ``Fingerprint``.
+    /// Redemptions of each refresh token, by the token's ``Fingerprint``; of 100,000 tokens at most.
     package private(set) var redemptions: [String: Int] = [:]
     /// Completed sign-ins, at the authorization endpoint or by device code.
     package internal(set) var signIns = 0
@@ -38,7 +38,19 @@ package struct Counts: Codable, Sendable, Equatable {
         inFlight[name, default: 0] += 1
         maximumInFlight[name] = max(maximumInFlight[name] ?? 0, inFlight[name] ?? 0)
         if let clientID { byClientID[clientID, default: [:]][name, default: 0] += 1 }
-        if let fingerprint { redemptions[fingerprint, default: 0] += 1 }
+        if let fingerprint { countRedemption(of: fingerprint) }
+    }
+
+    /// The number of refresh tokens whose redemptions are counted.
+    private static let redemptionLimit = 100_000
+
+    /// Counts a redemption. Past the limit, the tokens that have been redeemed once are forgotten, so that a long run needs no more memory.
+    private mutating func countRedemption(of fingerprint: String) {
+        if redemptions.count >= Self.redemptionLimit, redemptions[fingerprint] == nil {
+            redemptions = redemptions.filter { $0.value > 1 }
+            if redemptions.count > Self.redemptionLimit / 2 { redemptions = [:] }
+        }
+        redemptions[fingerprint, default: 0] += 1
     }
 
     /// Counts a request that has been answered.
