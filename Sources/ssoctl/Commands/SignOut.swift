@@ -61,25 +61,26 @@ struct SignOutCommand: Command {
         let filter = try AppFilter(app) { words(name ?? account.values.name?.text ?? "", app: $0) }
         let wanted = account.values.name ?? AccountName(name ?? "")
         let choice = AccountFinder(agent: agent, sharingGroup: filter.sharingGroup)
-        let (found, isOne): (Account, Bool)
+        let (found, others): (Account, [Account])
         do {
-            (found, isOne) = try await self.account(wanted, choice)
+            (found, others) = try await self.accounts(wanted, choice)
         } catch let error as TokenError {
             throw await error.orAtPublishedSocket(agent)
         }
         let tokens = try await AccountTokens.read(agent, filter.sharingGroup, isRequired: false)
         let isWhole = filter.clientID == nil || wipe
-        let affected = tokens?.credentials(of: found).filter { isWhole || $0.clientID == filter.clientID }
+        let affected = tokens?.credentials(of: [found] + others)
+            .filter { isWhole || $0.clientID == filter.clientID }
         // The agent remembers of one app that the account has signed out.
         let remembered = filter.clientID ?? affected?.first?.clientID ?? .commandLine
         let reply = try await agent.removeAccount(
             RemoveAccount(
                 clientID: remembered, sharingGroup: filter.sharingGroup,
-                account: isOne ? found.reference : wanted.reference, extent: isWhole ? .account : .app,
+                account: others.isEmpty ? found.reference : wanted.reference, extent: isWhole ? .account : .app,
                 environment: account.values.name == nil ? found.environment : nil))
         if endsBrowserSession { openSignOutPage(of: found, tokens) }
         var printout = Printout(removed: reply.removed, account: AccountNamesJSON(found))
-        if !isOne { (printout.account.environment, printout.account.identifier) = (nil, nil) }
+        if !others.isEmpty { (printout.account.environment, printout.account.identifier) = (nil, nil) }
         if let affected {
             printout.apps = Set(affected.map { filter.appNames[$0.clientID] ?? $0.clientID.text }).sorted()
             printout.refreshTokens = affected.count { $0.kind == .refreshToken }
@@ -88,17 +89,16 @@ struct SignOutCommand: Command {
         return printout
     }
 
-    /// The account with a name, and whether it is the only one. With --username, accounts of several providers that have exactly
-    /// this name are all meant.
-    private func account(_ name: AccountName, _ choice: AccountFinder) async throws -> (Account, isOne: Bool) {
+    /// The account with a name. With --username, accounts of several providers that have exactly this name are all meant.
+    private func accounts(_ name: AccountName, _ choice: AccountFinder) async throws -> (Account, others: [Account]) {
         if account.username != nil {
             let found = try await choice.accounts(name, of: nil)
             let areExact = found.allSatisfy { $0.username?.lowercased() == name.text.lowercased() }
-            if found.count > 1, areExact { return (found[0], false) }
+            if found.count > 1, areExact { return (found[0], Array(found.dropFirst())) }
         }
         // Nothing is removed by a guess: the user replaces the placeholder.
         return (
-            try await choice.account(name, { words($0) }, placeholder: "ACCOUNT", otherwise: "ssoctl accounts"), true
+            try await choice.account(name, { words($0) }, placeholder: "ACCOUNT", otherwise: "ssoctl accounts"), []
         )
     }
 

@@ -34,10 +34,6 @@ struct AccountTokens {
         }
     }
 
-    func credentials(of account: Account) -> [Credential] {
-        credentials(of: account.homeAccountID?.text, account.username)
-    }
-
     private func credentials(of identifier: String?, _ username: String?) -> [Credential] {
         (identifier.flatMap { ofIdentifier[$0] } ?? []) + (ofName[username?.lowercased()] ?? [])
     }
@@ -45,7 +41,15 @@ struct AccountTokens {
     /// The URL scheme of providers on this machine, as the agent has it.
     var localScheme: String { hasLocalOnes ? "http" : "https" }
 
-    func credentials(of accounts: [Account]) -> [Credential] { accounts.flatMap { credentials(of: $0) } }
+    /// The tokens of some accounts. Those that belong to a username alone are listed once, if several accounts have that name.
+    func credentials(of accounts: [Account]) -> [Credential] {
+        var names: Set<String?> = []
+        return accounts.flatMap { account in
+            let isFirst = names.insert(account.username?.lowercased()).inserted
+            let ofAccount = account.homeAccountID.flatMap { ofIdentifier[$0.text] } ?? []
+            return ofAccount + (isFirst ? ofName[account.username?.lowercased()] ?? [] : [])
+        }
+    }
 
     /// The tokens of an account, summarised.
     struct Summary {

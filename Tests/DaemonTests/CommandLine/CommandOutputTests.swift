@@ -205,6 +205,22 @@ internal import Testing
         }
     }
 
+    /// One of them may have no tokens of the app, and be the first one.
+    @Test func countsTheTokensOfEachAccountWithTheNameThatIsSignedOut() async throws {
+        try await withToken { f in
+            let authority = ["--authority", "\(f.emulator.url)/openid/main", "--authority-kind", "openid"]
+            let other = ["--client-id", "app-2", "--scope", "openid"] + authority
+            try await f.ssoctl(["sign-in", "--login-hint", "alice@contoso.com"] + other)
+            let wanted = ["sign-out", "--username", "alice@contoso.com"]
+            let ended = try await f.ssoctl(wanted + ["--client-id", "app-2"]).output
+            #expect(ended == "Signed out alice@contoso.com of app-2: removed 1 refresh token and 1 access token.\n")
+            try await f.ssoctl(["sign-in", "--login-hint", "alice@contoso.com"] + other)
+            let all = try await f.json(wanted)
+            #expect(all["account"] as? [String: String] == ["username": "alice@contoso.com"], "\(all)")
+            #expect(all["refreshTokens"] as? Int == 2 && all["accessTokens"] as? Int == 2, "\(all)")
+        }
+    }
+
     @Test func opensTheProvidersPageThatEndsTheSession() async throws {
         try await withToken { f in
             let file = f.folder.file("page")
