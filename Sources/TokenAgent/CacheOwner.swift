@@ -342,8 +342,9 @@ actor CacheOwner {
 
     /// Cancels every sign-in and transfer, and tries again to write unsaved changes. Completes when no task is running.
     func shutDown() -> EventLoopFuture<Void> {
-        signIns.cancelAll(TokenError(.cancelled, "the agent is stopping"))
-        transfers.cancelAll(TokenError(.sessionCanceled, "the agent is stopping"))
+        let reason = TokenError(.cancelled, "the agent is stopping")
+        signIns.cancelAll(reason)
+        transfers.cancelAll(reason)
         core.commits.stopRetrying()
         let commits = core.commits
         core.tasks.start { () async throws(TokenError) in await commits.writeUnsavedChanges() }

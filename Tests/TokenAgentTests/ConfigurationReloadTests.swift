@@ -6,6 +6,7 @@ internal import TestSupport
 internal import Testing
 internal import TokenEndpoint
 internal import TokenModel
+internal import TokenWire
 
 @testable internal import TokenAgent
 
@@ -35,6 +36,22 @@ internal import TokenModel
         server.beginReload()
         await server.stop()
         #expect(begun.count == 0, "no reading begins when the agent stops")
+        mayEnd.signal()
+    }
+
+    /// Not as for a sign-in or an import that the app has ended.
+    @Test func tellsWhyAReloadEndsWhenTheAgentStops() async throws {
+        let (folder, timers) = (try TemporaryFolder(), TestTimers())
+        let (begun, mayEnd) = (Mailbox<Void>(), DispatchSemaphore(value: 0))
+        var options = try self.options(folder, begun, mayEnd)
+        options.timers = timers.timers
+        let server = try await AgentServer.start(options)
+        let peer = try await offPool { try RawPeer(folder.file("agent.sock")) }
+        try peer.write(ReloadConfiguration())
+        await begun.next()
+        await server.stop()
+        let reply = try #require(try await offPool { try peer.reply() })
+        #expect(try reply.failure?.code == .cancelled)
         mayEnd.signal()
     }
 

@@ -73,7 +73,7 @@ final class ConfigurationReload {
         }.get()
     }
 
-    private static let stopping = TokenError(.sessionCanceled, "the agent is stopping")
+    private static let stopping = TokenError(.cancelled, "the agent is stopping")
 
     /// What has changed, as the end of a sentence. It is part of the message, since a log handler writes metadata before that.
     private static func changes(in report: ReloadConfiguration.Reply) -> String {
