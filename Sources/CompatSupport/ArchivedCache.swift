@@ -33,7 +33,7 @@ package final class ArchivedCache: Sendable {
     package func serialize() throws(TokenError) -> Secret {
         let (agent, group) = state.withLock { ($0.agent, $0.group) }
         let archive = try agent.exportCacheAndWait(.adalArchive, sharingGroup: group, includesSecrets: true)
-        state.withLock { $0.last = archive.hashValue }
+        note(archive, of: agent, group)
         return archive
     }
 
@@ -44,6 +44,14 @@ package final class ArchivedCache: Sendable {
         let (agent, group, last) = state.withLock { ($0.agent, $0.group, $0.last) }
         guard archive.hashValue != last else { return }
         _ = try agent.importCacheAndWait(archive, format: .adalArchive, sharingGroup: group, keepsSignOuts: true)
-        state.withLock { $0.last = archive.hashValue }
+        note(archive, of: agent, group)
+    }
+
+    /// Notes the last archive, unless another agent or group is used by now, which does not have its accounts.
+    private func note(_ archive: Secret, of agent: AgentClient, _ group: SharingGroup) {
+        state.withLock {
+            guard $0.agent === agent, $0.group == group else { return }
+            $0.last = archive.hashValue
+        }
     }
 }

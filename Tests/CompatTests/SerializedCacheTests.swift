@@ -1,5 +1,6 @@
 internal import AgentClient
 internal import AgentTestSupport
+internal import CompatSupport
 internal import EntraEmulator
 internal import Foundation
 internal import TestSupport
@@ -220,6 +221,28 @@ internal import TokenModel
                 try #require(cache.allItems(nil) == [], "the group is not empty")
                 try #require(cache.deserialize(archive, error: nil), "the archive is refused")
                 try #require(cache.allItems(nil)?.isEmpty == false, "the archive went to another group")
+            }
+        }
+    }
+
+    /// An import is in progress when the group changes: the archive is not one that the other group has.
+    @Test func importsAnEqualArchiveIntoTheGroupThatIsUsedNext() async throws {
+        let another = try #require(SharingGroup("another"))
+        let disk = try FaultyDisk()
+        try await AgentFixture.with { f in
+            try await f.signIn(Self.alice, f.parameters(resource: Self.graph))
+            let archive = try await f.agent.exportCache(.adalArchive, includesSecrets: true)
+            try await AgentFixture.with(disk: disk) { other in
+                let cache = ArchivedCache(other.agent, .standard)
+                disk.holdFlushes()
+                async let imported: Void = offPool { try cache.deserialize(archive) }
+                try await disk.waitForHeldFlush()
+                cache.move(to: other.agent, another)
+                disk.releaseFlushes()
+                try await imported
+                try await offPool { try cache.deserialize(archive) }
+                let credentials = try await other.agent.listCredentials(ListCredentials(sharingGroup: another))
+                #expect(!credentials.isEmpty)
             }
         }
     }
