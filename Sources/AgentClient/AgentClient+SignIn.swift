@@ -12,7 +12,8 @@ extension AgentClient {
     /// - Throws: `cancelled` (-53007) if the calling task is cancelled, `sessionCanceled` (-51701) if the sign-in was cancelled
     ///   otherwise, `accessDenied` (-51416) if the user declines, `mismatchedAccount` (-51117) if another account than the requested one
     ///   signs in, `authorizationFailed` (-51440) if no browser could be opened or the browser has failed, `timedOut` (-53006) if no response
-    ///   arrived in time; the message then names the redirect URI to register. Else as `beginInteractive(_:)`.
+    ///   arrived in time; the message then names the redirect URI to register. `agentUnavailable` (-53004) also if the connection has
+    ///   closed, with which the sign-in ends. Else as `beginInteractive(_:)`.
     public func signIn(
         _ request: BeginInteractive, presenter: SignInPresenter = SignInPresenter()
     ) async throws(TokenError) -> TokenResult {
@@ -27,6 +28,7 @@ extension AgentClient {
         _ request: BeginInteractive, _ presenter: SignInPresenter
     ) async throws(TokenError) -> TokenResult {
         let begun = try await beginInteractive(request)
+        let connection = connectionNumber
         do throws(TokenError) {
             if Task.isCancelled { throw AgentConnection.cancelled }
             let redirect = BrowserRedirect(request.parameters.redirectURI)
@@ -49,8 +51,7 @@ extension AgentClient {
                 throw TokenError(.authorizationFailed, reason, reason: .request)
             }
         } catch {
-            await cancelSignIn(begun.sessionID, after: error)
-            throw error
+            throw await ended(begun.sessionID, on: connection, with: error)
         }
     }
 
@@ -61,21 +62,26 @@ extension AgentClient {
         // An AD FS is validated by the domain of its user's name, for which a device code request has no field.
         if parameters.authority.kind == .adfs { parameters.extraParameters["login_hint"] = request.loginHint }
         let begun = try await beginDeviceCode(BeginDeviceCode(parameters: parameters, account: request.account))
+        let connection = connectionNumber
         do throws(TokenError) {
             if Task.isCancelled { throw AgentConnection.cancelled }
             presenter.showDeviceCode(begun)
             return try await completeDeviceCode(
                 CompleteDeviceCode(sessionID: begun.sessionID), limit: .seconds(begun.expiresIn + 60))
         } catch {
-            await cancelSignIn(begun.sessionID, after: error)
-            throw error
+            throw await ended(begun.sessionID, on: connection, with: error)
         }
     }
 
-    /// Cancels a sign-in that has failed, unless the agent is gone: the sign-in has ended with its connection, and an agent that its user
-    /// has stopped must not be started again for that.
-    private func cancelSignIn(_ sessionID: String, after error: TokenError) async {
+    /// Returns the error of a sign-in that has failed, and cancels it at the agent. Not if the agent is gone: the sign-in has ended with its
+    /// connection, and an agent that its user has stopped must not be started again for that.
+    ///
+    /// - Parameter connection: the number of the connection on which the sign-in was begun.
+    private func ended(_ sessionID: String, on connection: UInt64, with error: TokenError) async -> TokenError {
+        // On a later connection the agent knows no such sign-in. Nobody has cancelled it, and apps show nothing if the user has.
+        if error.code == .sessionCanceled, connectionNumber != connection { return AgentConnection.lostSignIn }
         if error.code != .agentUnavailable { await cancelSignIn(sessionID) }
+        return error
     }
 
     /// Cancels the sign-in at the agent, which frees its listener. In a task of its own, because the caller's may be

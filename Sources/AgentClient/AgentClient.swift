@@ -74,6 +74,9 @@ public final class AgentClient: Sendable {
     /// Whether the agent has replied to anything on a connection of this client; the reply to `hello` counts.
     var hasReachedAgent: Bool { connection.hasReceivedReply }
 
+    /// The number of the connection: that of the first is 1, and each later one, as after a restart of the agent, has the next.
+    var connectionNumber: UInt64 { connection.number }
+
     /// Closes the connection. Calls in flight and later calls fail.
     func close() { connection.close() }
 

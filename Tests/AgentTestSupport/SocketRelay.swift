@@ -41,6 +41,13 @@ package final class SocketRelay: Sendable {
     /// Blocks until there is a connection that is not closed after the first reply.
     package func waitForLastingConnection() { lastingConnection.wait() }
 
+    /// Closes the connection that is open.
+    package func closeConnection() {
+        state.withLock { state in
+            if let peer = state.connection { shutdown(peer, Int32(SHUT_RDWR)) }
+        }
+    }
+
     /// Ends the thread, and the connection that is open.
     package func end() {
         state.withLock { state in

@@ -129,6 +129,9 @@ final class AgentConnection: Sendable {
     /// Whether the agent has replied to anything; the reply to `hello` counts.
     var hasReceivedReply: Bool { state.withLock(\.hasReceivedReply) }
 
+    /// The number of connections so far, and so the number of the last one.
+    var number: UInt64 { state.withLock(\.connections) }
+
     /// Returns a number for a request.
     func newID() -> UInt64 { lastID.add(1, ordering: .relaxed).newValue }
 
@@ -186,6 +189,9 @@ final class AgentConnection: Sendable {
     static let late = TokenError(.timedOut, "the agent did not answer in time")
     static let gone = TokenError(
         .agentUnavailable, "the agent closed the connection before it replied; try again", .or("ssoctl doctor"))
+    static let lostSignIn = TokenError(
+        .agentUnavailable, "the connection to the agent has closed, and the sign-in has ended with it; try again",
+        .or("ssoctl doctor"))
     static let stopped = TokenError(
         .agentUnavailable, "the agent is stopping, and has ended the request; try again")
     static let cancelled = TokenError(.cancelled, "the call was cancelled")

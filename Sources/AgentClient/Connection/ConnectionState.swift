@@ -47,7 +47,7 @@ struct ConnectionState {
     private var hasThread = false
     private var socket: Int32?
     /// The number of connections so far, by which a caller knows whether the one that it has used is still open.
-    private var connections: UInt64 = 0
+    private(set) var connections: UInt64 = 0
     private var wake: Int32?
     private var outbox: [UInt8] = []
     private var reader = Reader.none

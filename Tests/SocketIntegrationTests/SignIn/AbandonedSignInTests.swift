@@ -138,6 +138,28 @@ internal import TokenWire
         }
     }
 
+    /// As when the agent is restarted while the user signs in: nobody has cancelled the sign-in, and apps show nothing if the user has.
+    @Test func reportsThatTheSignInIsLostIfItsConnectionClosesBeforeTheCallThatWaits() async throws {
+        try await AgentFixture.with { f in
+            let path = f.folder.file("relay.sock")
+            let relay = try SocketRelay(at: path, to: f.socketPath, closedConnections: 0)
+            defer { relay.end() }
+            let client = AgentClient(socketPath: path, timeout: .seconds(600))
+            let presenter = SignInPresenter(
+                method: .deviceCode,
+                showDeviceCode: { _ in
+                    relay.closeConnection()
+                    // On the next connection. When the second one is answered, the agent knows that the first connection has closed.
+                    for _ in 0..<2 { _ = try? client.listAccountsAndWait(ListAccounts(clientID: nil)) }
+                })
+            let error = await #expect(throws: TokenError.self) {
+                try await client.signIn(BeginInteractive(parameters: f.parameters()), presenter: presenter)
+            }
+            #expect(error?.code == .agentUnavailable)
+            #expect(error?.message.contains("the sign-in has ended with it") == true)
+        }
+    }
+
     /// A connection that a test can close at a point in time.
     private final class Connection {
         private var peer: RawPeer?
