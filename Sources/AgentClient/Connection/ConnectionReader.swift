@@ -30,8 +30,9 @@ struct ConnectionReader {
         }
         var isNeeded = true
         while isNeeded {
-            let socket: Int32
+            let socket: Int32?
             do throws(TokenError) { socket = try connect() } catch { return connection.endCalls(with: error) }
+            guard let socket else { return }
             serve(socket, wake)
             let (ended, hasCallsLeft) = connection.state.withLock { $0.connectionBroke() }
             for call in ended { call.deliver(.failure(AgentConnection.gone)) }
@@ -40,10 +41,15 @@ struct ConnectionReader {
     }
 
     /// Connects to the agent, and starts it if there is none and the user wants that. Calls end at their deadlines meanwhile.
-    private func connect() throws(TokenError) -> Int32 {
+    ///
+    /// - Returns: the socket; nil if every call has ended before an agent was found, and the thread has to end.
+    private func connect() throws(TokenError) -> Int32? {
         var (socket, isMissing) = try tryToConnect(again: connection.state.withLock(\.wasConnected))
         var problem = { (state: String) in Problem(state, .run("ssoctl doctor")) }
         if socket == nil, isMissing, connection.state.withLock({ $0.isOpen }) {
+            connection.endLateCalls()
+            // An agent that its user has stopped must not be started if nobody needs it.
+            if connection.state.withLock({ $0.endThreadIfIdle() }) { return nil }
             switch connection.startAgent() {
             case .started: (socket, isMissing) = try tryToConnect(again: true)
             case .failed(let reason): problem = { reason.after($0 + "; ") }

@@ -221,6 +221,16 @@ struct ConnectionState {
         return Array(calls.values)
     }
 
+    /// Ends the reading thread if no call waits for a connection any more. This is decided under the lock, so that a call added later finds
+    /// either a running thread or none.
+    ///
+    /// - Returns: whether the thread has to end.
+    mutating func endThreadIfIdle() -> Bool {
+        guard calls.isEmpty else { return false }
+        (hasThread, wasConnected) = (false, false)
+        return true
+    }
+
     /// Returns the call that a reply belongs to, and removes it; nil if there is none, or its caller fetches the reply.
     mutating func removeCall(repliedBy reply: ReplyFrame) -> PendingCall? {
         hasReceivedReply = true

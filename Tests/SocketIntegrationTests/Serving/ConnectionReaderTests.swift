@@ -21,6 +21,20 @@ internal import TokenModel
         connection.close()
     }
 
+    /// The deadline has passed when the thread finds no agent.
+    @Test func startsNoAgentIfEveryCallHasEnded() async throws {
+        let folder = try TemporaryFolder()
+        let isStarted = Flag()
+        let connection = AgentConnection(path: folder.file("agent.sock"), appName: "test", results: nil) {
+            isStarted.set()
+            $0()
+            return .failed(Problem("nothing was started"))
+        }
+        let outcome = try await outcome(of: connection, .zero)
+        #expect(throws: TokenError(.timedOut, "the agent did not answer in time")) { try outcome.get() }
+        #expect(!isStarted.isSet)
+    }
+
     @Test func endsCallsWithTheReasonWhyNoneCouldBeStarted() async throws {
         let folder = try TemporaryFolder()
         let connection = AgentConnection(path: folder.file("agent.sock"), appName: "test", results: nil) { _ in

@@ -29,6 +29,20 @@ internal import TokenWire
         #expect(state.calls.isEmpty && state.reserved.isEmpty)
     }
 
+    @Test func endsTheThreadOnlyIfNoCallWaitsForAConnection() {
+        var state = ConnectionState()
+        state.reserve(1)
+        _ = state.add(Self.call, id: 1)
+        let endsWithACall = state.endThreadIfIdle()
+        #expect(!endsWithACall)
+        _ = state.abandon(1)
+        let endsWithoutOne = state.endThreadIfIdle()
+        #expect(endsWithoutOne)
+        state.reserve(2)
+        let later = state.add(Self.call, id: 2)
+        #expect(later.needsThread)
+    }
+
     @Test func sendsACallAloneOnlyIfNoOtherIsInFlight() throws {
         try Pair.with { pair in
             var state = pair.connected()
