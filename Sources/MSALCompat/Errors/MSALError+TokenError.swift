@@ -127,6 +127,9 @@ extension TokenError {
             return .own(.userCanceled)
         // Of the page, MSAL reads the name of the error only.
         case .protectionPolicyRequired where isOfPage: return .wrapped(.internalErrorUnauthorizedClient)
+        // It knows server_error, and no name for a server that is busy.
+        case .serverError where isOfPage && details.oauthError?.lowercased() == "temporarily_unavailable":
+            return .wrapped(.internalErrorAuthorizationFailed)
         default: return code.msalMapping
         }
     }

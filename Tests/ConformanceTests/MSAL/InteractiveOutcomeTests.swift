@@ -22,6 +22,7 @@ internal import Testing
             ("invalid_scope", MSALError.internal.rawValue, -42005),
             ("unauthorized_client", MSALError.internal.rawValue, -42006),
             ("server_error", MSALError.internal.rawValue, -50006),
+            ("temporarily_unavailable", MSALError.internal.rawValue, -42104),
             ("login_required", MSALError.internal.rawValue, -42104),
             ("unheard_of", MSALError.internal.rawValue, -42104),
         ] as [(String, Int, Int?)])
