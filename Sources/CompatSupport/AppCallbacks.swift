@@ -10,13 +10,10 @@ package struct AppCallback<Function>: @unchecked Sendable {
     package init(_ function: Function) { self.function = function }
 }
 
-/// Runs code of the app that may block, such as a cache delegate's, outside of Swift's cooperative thread pool, and waits
-/// for its end.
-package func runBlockingAppCode(_ body: @escaping @Sendable () -> Void) async {
+/// Runs code of the app that may block, such as a cache delegate's, outside of Swift's cooperative thread pool, waits for its end, and
+/// returns its result.
+package func runBlockingAppCode<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in
-        DispatchQueue.global().async {
-            body()
-            continuation.resume()
-        }
+        DispatchQueue.global().async { continuation.resume(returning: body()) }
     }
 }

@@ -179,6 +179,12 @@ extension AppSession {
         return externalAccounts.merged(accounts.map { MSALAccount($0) }, filter: filter)
     }
 
+    /// The async form of `merged(_:_:)`. Does not block the calling thread if a provider blocks.
+    func mergedAsync(_ accounts: [Account], _ filter: AccountFilter) async -> [MSALAccount] {
+        guard !externalAccounts.isEmpty else { return merged(accounts, filter) }
+        return await runBlockingAppCode { MergedAccounts(accounts: merged(accounts, filter)) }.accounts
+    }
+
     /// Returns the account with this identifier, or throws an error that is not of `MSALErrorDomain`.
     func account(identifier: String) throws(NSError) -> MSALAccount {
         let accounts = try accounts(AccountFilter(MSALAccountEnumerationParameters(identifier: identifier)))
@@ -212,7 +218,8 @@ extension AppSession {
             if let serializedCache { await runBlockingAppCode { serializedCache.announceAccess() } }
         } else {
             // The agent must not record an account as the current one if the call fails because of a provider's account.
-            _ = try onlyAccount(of: try await agentAccounts(AccountFilter()))
+            let accounts = try await agentAccounts(AccountFilter())
+            _ = try Self.onlyAccount(of: await mergedAsync(accounts, AccountFilter()))
         }
         do throws(TokenError) {
             return try await client.currentAccount(currentAccountRequest)
@@ -226,7 +233,8 @@ extension AppSession {
         if externalAccounts.isEmpty {
             serializedCache?.announceAccess()
         } else {
-            _ = try onlyAccount(of: try agentAccountsAndWait(AccountFilter()))
+            let accounts = try agentAccountsAndWait(AccountFilter())
+            _ = try Self.onlyAccount(of: merged(accounts, AccountFilter()))
         }
         do throws(TokenError) {
             return try client.currentAccountAndWait(currentAccountRequest)
@@ -235,17 +243,24 @@ extension AppSession {
         }
     }
 
-    /// Converts the reply of the agent; accounts of external account providers count too.
+    /// Converts the reply of the agent; accounts of external account providers count too. Blocks as long as the providers do.
     func currentAccount(
         _ reply: GetCurrentAccount.Reply
     ) throws(NSError) -> (account: MSALAccount?, previous: MSALAccount?) {
-        let account = try onlyAccount(of: reply.account.map { [$0] } ?? [])
-        return (account, reply.previous.map { MSALAccount($0, listsTenants: false) })
+        let accounts = merged(reply.account.map { [$0] } ?? [], AccountFilter())
+        return (try Self.onlyAccount(of: accounts), reply.previous.map { MSALAccount($0, listsTenants: false) })
     }
 
-    /// Returns the only account of these and of the providers; nil if there is none.
-    private func onlyAccount(of accounts: [Account]) throws(NSError) -> MSALAccount? {
-        let accounts = merged(accounts, AccountFilter())
+    /// The async form of `currentAccount(_:)`. Does not block the calling thread if a provider blocks.
+    func currentAccountAsync(
+        _ reply: GetCurrentAccount.Reply
+    ) async throws(NSError) -> (account: MSALAccount?, previous: MSALAccount?) {
+        let accounts = await mergedAsync(reply.account.map { [$0] } ?? [], AccountFilter())
+        return (try Self.onlyAccount(of: accounts), reply.previous.map { MSALAccount($0, listsTenants: false) })
+    }
+
+    /// Returns the only account of these; nil if there is none.
+    private static func onlyAccount(of accounts: [MSALAccount]) throws(NSError) -> MSALAccount? {
         guard accounts.count < 2 else {
             throw MSALError.error(.internalErrorAmbiguousAccount, "several accounts are signed in")
         }
@@ -255,6 +270,13 @@ extension AppSession {
     private var currentAccountRequest: GetCurrentAccount {
         GetCurrentAccount(clientID: settings.clientID, sharingGroup: settings.sharingGroup)
     }
+}
+
+/// Accounts that are passed from the thread that made them to the caller that waits for them.
+///
+/// Unchecked because apps may make subclasses of `MSALAccount`; no other thread has these objects.
+private struct MergedAccounts: @unchecked Sendable {
+    let accounts: [MSALAccount]
 }
 
 /// The time limit that the app sets for a silent request, in seconds. A negative one counts as 0, one of more than a day as a day.

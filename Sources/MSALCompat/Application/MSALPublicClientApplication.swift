@@ -139,7 +139,7 @@ open class MSALPublicClientApplication: NSObject {
     /// - Throws: as `accounts(for:)`; `CancellationError` if the task is cancelled.
     open func accountsFromDevice(for parameters: MSALAccountEnumerationParameters) async throws -> [MSALAccount] {
         let (session, filter) = (try configured(), AccountFilter(parameters))
-        return session.merged(try await session.agentAccounts(filter), filter)
+        return await session.mergedAsync(try await session.agentAccounts(filter), filter)
     }
 
     /// Returns the one account that is signed in to this app, and the account of the app's previous request. The block
@@ -165,7 +165,7 @@ open class MSALPublicClientApplication: NSObject {
     ///   `CancellationError` if the task is cancelled.
     open func currentAccount(with parameters: MSALParameters?) async throws -> (MSALAccount?, MSALAccount?) {
         let session = try configured()
-        return try session.currentAccount(try await session.agentsCurrentAccount())
+        return try await session.currentAccountAsync(try await session.agentsCurrentAccount())
     }
 
     // MARK: Tokens

@@ -46,13 +46,15 @@ extension AppSession {
         let outcome = await remove(signout.request)
         if let serializedCache { await runBlockingAppCode { serializedCache.announceChanged() } }
         try outcome.get()
-        return try conclude(signout)
+        guard !externalAccounts.isEmpty else { return try conclude(signout, notified: .success(())) }
+        let notified = await runBlockingAppCode { notifyProviders(of: signout) }
+        return try conclude(signout, notified: notified)
     }
 
     /// The blocking form of `perform(_:)`.
     func performAndWait(_ signout: Signout) throws -> Bool {
         try removeAndWait(signout.request)
-        return try conclude(signout)
+        return try conclude(signout, notified: notifyProviders(of: signout))
     }
 
     private func remove(_ request: RemoveAccount) async -> Result<Void, any Error> {
@@ -64,9 +66,13 @@ extension AppSession {
         }
     }
 
-    /// Notifies the providers, and opens the page, also if a provider fails.
-    private func conclude(_ signout: Signout) throws -> Bool {
-        let notified = Result { try externalAccounts.remove(signout.account, wipeAccount: signout.wipesAccount) }
+    /// Notifies the external account providers. Blocks as long as they do.
+    private func notifyProviders(of signout: Signout) -> Result<Void, any Error> {
+        Result { try externalAccounts.remove(signout.account, wipeAccount: signout.wipesAccount) }
+    }
+
+    /// Opens the page, also if a provider has failed.
+    private func conclude(_ signout: Signout, notified: Result<Void, any Error>) throws -> Bool {
         if let page = signout.page { try open(page) }
         try notified.get()
         return true

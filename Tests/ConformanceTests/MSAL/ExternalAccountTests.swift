@@ -123,6 +123,22 @@ internal import Testing
         }
     }
 
+    /// A provider may block; the code of a task occupies a thread of Swift's cooperative pool, or the main thread.
+    @Test func isNotCalledByTheTaskOfAnAsyncForm() async throws {
+        try await AgentFixture.with { f in
+            let provider = Provider()
+            let app = try f.msalApp { $0.cacheConfig.addExternalAccountProvider(provider) }
+            let account = try await app.signIn(Self.alice).account
+            #expect(try await app.accountsFromDevice(for: MSALAccountEnumerationParameters()) == [account])
+            #expect(try await app.currentAccount(with: nil).0 == account)
+            try await app.signOut(account)
+            #expect(provider.asked != nil)
+            #expect(provider.updates.count == 1)
+            #expect(provider.removals.count == 1)
+            #expect(provider.callsByTasks == 0)
+        }
+    }
+
     @Test func opensTheSignOutPageAlthoughAProviderFails() async throws {
         try await AgentFixture.with { f in
             let provider = Provider()
@@ -146,6 +162,7 @@ private final class Provider: NSObject, MSALExternalAccountProviding, @unchecked
         var removals: [Bool] = []
         var asked: MSALAccountEnumerationParameters?
         var fails = false
+        var callsByTasks = 0
     }
 
     private let lock = NSLock()
@@ -163,6 +180,8 @@ private final class Provider: NSObject, MSALExternalAccountProviding, @unchecked
 
     var updates: [String?] { lock.withLock { state.updates } }
     var removals: [Bool] { lock.withLock { state.removals } }
+    /// The number of calls on a thread that runs a task.
+    var callsByTasks: Int { lock.withLock { state.callsByTasks } }
     var asked: MSALAccountEnumerationParameters? { lock.withLock { state.asked } }
 
     func update(_ account: any MSALAccountProtocol, idTokenClaims: [AnyHashable: Any]) throws {
@@ -182,6 +201,7 @@ private final class Provider: NSObject, MSALExternalAccountProviding, @unchecked
     }
 
     private func failIfAsked() throws {
+        if withUnsafeCurrentTask(body: { $0 != nil }) { lock.withLock { state.callsByTasks += 1 } }
         if fails { throw NSError(domain: "provider", code: 1) }
     }
 }
