@@ -3,6 +3,7 @@
 
 internal import Dispatch
 public import Foundation
+internal import Synchronization
 internal import TokenModel
 
 #if canImport(FoundationNetworking)
@@ -73,26 +74,39 @@ extension ADAuthenticationParameters {
         fromResourceUrl resourceUrl: URL,
         completionBlock: @escaping @Sendable (ADAuthenticationParameters?, ADAuthenticationError?) -> Void
     ) {
+        task(resourceUrl, completionBlock).resume()
+    }
+
+    /// Sends a request without a token to `resourceUrl` and reads the challenge of its response.
+    ///
+    /// Returns parameters or an error, as the form with a block does. Cancelling the task ends the wait, with `NSURLErrorCancelled` of
+    /// `NSURLErrorDomain`.
+    public class func parameters(
+        fromResourceUrl resourceUrl: URL
+    ) async -> (ADAuthenticationParameters?, ADAuthenticationError?) {
+        let request = CancellableRequest()
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                request.start(task(resourceUrl) { continuation.resume(returning: ($0, $1)) })
+            }
+        } onCancel: {
+            request.cancel()
+        }
+    }
+
+    /// Makes a request that has not started, and whose end calls the block.
+    private class func task(
+        _ resourceUrl: URL,
+        _ completionBlock: @escaping @Sendable (ADAuthenticationParameters?, ADAuthenticationError?) -> Void
+    ) -> URLSessionDataTask {
         var request = URLRequest(url: resourceUrl)
         request.timeoutInterval = TimeInterval(ADAuthenticationSettings.sharedInstance().requestTimeOut)
-        let task = URLSession.shared.dataTask(with: request) { _, response, failure in
+        return URLSession.shared.dataTask(with: request) { _, response, failure in
             var error: ADAuthenticationError?
             let parameters = read(response, failure, &error)
             // Outside of the session's queue, which handles one response of the process at a time: a block that waits for another request
             // would wait for ever.
             DispatchQueue.global().async { [error] in completionBlock(parameters, error) }
-        }
-        task.resume()
-    }
-
-    /// Sends a request without a token to `resourceUrl` and reads the challenge of its response.
-    ///
-    /// Returns parameters or an error, as the form with a block does.
-    public class func parameters(
-        fromResourceUrl resourceUrl: URL
-    ) async -> (ADAuthenticationParameters?, ADAuthenticationError?) {
-        await withCheckedContinuation { continuation in
-            parameters(fromResourceUrl: resourceUrl) { continuation.resume(returning: ($0, $1)) }
         }
     }
 
@@ -112,6 +126,34 @@ extension ADAuthenticationParameters {
             return nil
         }
         return ADAuthenticationParameters(from: response, error: &error)
+    }
+}
+
+/// A request that may be cancelled before it starts, as by a task that was cancelled before.
+private final class CancellableRequest: Sendable {
+    private struct State {
+        var task: URLSessionDataTask?
+        var isCancelled = false
+    }
+
+    private let state = Mutex(State())
+
+    /// Starts the request, which ends at once if it is cancelled already.
+    func start(_ task: URLSessionDataTask) {
+        let isCancelled = state.withLock { state in
+            state.task = task
+            return state.isCancelled
+        }
+        task.resume()
+        if isCancelled { task.cancel() }
+    }
+
+    func cancel() {
+        let task = state.withLock { state in
+            state.isCancelled = true
+            return state.task
+        }
+        task?.cancel()
     }
 }
 

@@ -1,5 +1,7 @@
 internal import ADALCompat
+internal import AgentTestSupport
 internal import Dispatch
+internal import EntraEmulator
 internal import Foundation
 internal import TestSupport
 internal import Testing
@@ -77,6 +79,28 @@ internal import Testing
         let (parameters, error) = await ADAuthenticationParameters.parameters(fromResourceUrl: url)
         #expect(parameters == nil)
         #expect(error?.domain == NSURLErrorDomain)
+    }
+
+    /// The resource has received the request, and does not answer.
+    @Test func endsTheWaitOfATaskThatIsCancelled() async throws {
+        try await AgentFixture.with { f in
+            f.emulator.control.inject(
+                Fault {
+                    $0.endpoint = .openIDConfiguration
+                    $0.hold = true
+                })
+            let resource = try url("\(f.emulator.url)/common/v2.0/.well-known/openid-configuration")
+            let wait = Task {
+                let error = await ADAuthenticationParameters.parameters(fromResourceUrl: resource).1
+                return (error?.domain, error?.code)
+            }
+            await f.emulator.control.waitForHeld(atLeast: 1)
+            wait.cancel()
+            let (domain, code) = await wait.value
+            #expect(domain == NSURLErrorDomain)
+            #expect(code == NSURLErrorCancelled)
+            f.emulator.control.release()
+        }
     }
 
     /// As in the original, each of whose requests has a session of its own.
