@@ -328,7 +328,7 @@ extension AgentClient {
     ///
     /// - Throws: as every call; see `AgentClient`.
     public func keyStatus() async throws(TokenError) -> KeyStatus {
-        return try await call(GetKey())
+        return try await keyStatus(after: GetKey())
     }
 
     /// Changes the source of the store's key. The key is then removed from the old source.
@@ -337,7 +337,7 @@ extension AgentClient {
     ///   `invalidDeveloperParameter` (-51112) if a passphrase is missing or empty.
     @discardableResult
     public func setKey(_ request: SetKey) async throws(TokenError) -> KeyStatus {
-        return try await call(request)
+        return try await keyStatus(after: request)
     }
 
     /// Opens the agent's store; succeeds also if it is open.
@@ -345,7 +345,7 @@ extension AgentClient {
     /// - Throws: `storeUnavailable` (-53008) if the passphrase is wrong, or the source of the key does not answer.
     @discardableResult
     public func unlock(_ request: Unlock) async throws(TokenError) -> KeyStatus {
-        return try await call(request)
+        return try await keyStatus(after: request)
     }
 
     /// Locks the agent's store: it forgets the key and every token until `unlock(_:)`. Succeeds also if the store is locked.
@@ -356,6 +356,15 @@ extension AgentClient {
     /// - Throws: `storeUnavailable` (-53008) if changes cannot be written to disk, which would be lost; the store stays open then.
     @discardableResult
     public func lock(limit: Duration = .seconds(180)) async throws(TokenError) -> KeyStatus {
-        return try await call(Lock(), timeout: limit)
+        return try await keyStatus(after: Lock(), timeout: limit)
+    }
+
+    /// Sends a request that is answered with the state of the key. As in a failure, no command is taken from another user's agent.
+    private func keyStatus<Request: WireRequest>(
+        after request: Request, timeout limit: Duration? = nil
+    ) async throws(TokenError) -> KeyStatus where Request.Reply == KeyStatus {
+        var status = try await call(request, timeout: limit)
+        if !AgentEnvironment.current.expectsOwnAgent { status.nextCommand = nil }
+        return status
     }
 }

@@ -7159,7 +7159,7 @@ const ProtobufCMessageDescriptor sso__get_key__descriptor =
   (ProtobufCMessageInit) sso__get_key__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor sso__key_status__field_descriptors[4] =
+static const ProtobufCFieldDescriptor sso__key_status__field_descriptors[5] =
 {
   {
     "source",
@@ -7209,9 +7209,22 @@ static const ProtobufCFieldDescriptor sso__key_status__field_descriptors[4] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "next_command",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__KeyStatus, has_next_command),
+    offsetof(Sso__KeyStatus, next_command),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned sso__key_status__field_indices_by_name[] = {
   2,   /* field[2] = is_open */
+  4,   /* field[4] = next_command */
   1,   /* field[1] = place */
   3,   /* field[3] = problem */
   0,   /* field[0] = source */
@@ -7219,7 +7232,7 @@ static const unsigned sso__key_status__field_indices_by_name[] = {
 static const ProtobufCIntRange sso__key_status__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor sso__key_status__descriptor =
 {
@@ -7229,7 +7242,7 @@ const ProtobufCMessageDescriptor sso__key_status__descriptor =
   "Sso__KeyStatus",
   "sso",
   sizeof(Sso__KeyStatus),
-  4,
+  5,
   sso__key_status__field_descriptors,
   sso__key_status__field_indices_by_name,
   1,  sso__key_status__number_ranges,

@@ -200,6 +200,7 @@ enum WireSamples {
                     nextCommand: "ssoctl unlock"),
                 to: GetStatus.self, id: 1)),
         ReplySample("get_key", AnyReply(keyStatus, to: GetKey.self, id: 1)),
+        ReplySample("get_key of a locked store", AnyReply(lockedKeyStatus, to: GetKey.self, id: 1)),
         ReplySample("set_key", AnyReply(keyStatus, to: SetKey.self, id: 1)),
         ReplySample("unlock", AnyReply(keyStatus, to: Unlock.self, id: 1)),
         ReplySample("lock", AnyReply(keyStatus, to: Lock.self, id: 1)),
@@ -235,6 +236,9 @@ enum WireSamples {
 
     static let keyStatus = KeyStatus(
         source: .passphrase, place: "nowhere", isOpen: false, problem: "the store is locked")
+    static let lockedKeyStatus = KeyStatus(
+        source: .passphrase, place: "nowhere", isOpen: false, problem: "locked; run: ssoctl unlock",
+        nextCommand: "ssoctl unlock")
     static let correlationID = CorrelationID("00112233-4455-6677-8899-aabbccddeeff") ?? CorrelationID()
     static let clientID: ClientID = {
         guard let id = ClientID("11111111-2222-3333-4444-555555555555") else { preconditionFailure("not blank") }

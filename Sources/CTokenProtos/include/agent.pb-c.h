@@ -1236,10 +1236,15 @@ struct  Sso__KeyStatus
   protobuf_c_boolean is_open;
   protobuf_c_boolean has_problem;
   ProtobufCBinaryData problem;
+  /*
+   * helps with problem, at whose end it is
+   */
+  protobuf_c_boolean has_next_command;
+  ProtobufCBinaryData next_command;
 };
 #define SSO__KEY_STATUS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&sso__key_status__descriptor) \
-    , 0, SSO__KEY_SOURCE__KEY_FILE, 0, {0,NULL}, 0, 0, 0, {0,NULL} }
+    , 0, SSO__KEY_SOURCE__KEY_FILE, 0, {0,NULL}, 0, 0, 0, {0,NULL}, 0, {0,NULL} }
 
 
 struct  Sso__SetKey

@@ -159,14 +159,15 @@ final class StoreLifecycle {
     /// The source of the store's key, and whether the store is open.
     var keyStatus: KeyStatus {
         let report = store.report
-        let problem: String? =
+        let problem: TokenError? =
             switch report.phase {
             case .open: nil
-            case .loading: "the store is being opened"
-            case .locked(let error): error.message
+            case .loading: TokenError(.storeUnavailable, "the store is being opened")
+            case .locked(let error): error
             }
         return KeyStatus(
-            source: report.keySource, place: report.keyPlace, isOpen: report.phase == .open, problem: problem)
+            source: report.keySource, place: report.keyPlace, isOpen: report.phase == .open,
+            problem: problem?.message, nextCommand: problem?.details.nextCommand)
     }
 
     /// The status of the key after a request that has changed nothing.

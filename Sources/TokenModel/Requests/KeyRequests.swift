@@ -53,17 +53,31 @@ public struct KeyStatus: Sendable, Equatable {
     public var place: String
     /// Whether the agent has the key, so that the store is open.
     public var isOpen: Bool
-    /// The reason why the store is not open, with what to do; nil if it is open.
+    /// The reason why the store is not open, with what to do; nil if it is open. A command that helps is at its end; see `statement`.
     public var problem: String?
+    /// The command line that helps with `problem`; nil if none is known to, and from an agent of another user. A program shows it, and
+    /// never runs it by itself.
+    public var nextCommand: String?
     /// Whether a lock found the store locked, or an unlock found it open. Known in the agent only: it is no part of the message.
     package var isUnchanged = false
 
     /// Creates the reply.
-    public init(source: KeySource?, place: String, isOpen: Bool, problem: String? = nil) {
+    public init(
+        source: KeySource?, place: String, isOpen: Bool, problem: String? = nil, nextCommand: String? = nil
+    ) {
         self.source = source
         self.place = place
         self.isOpen = isOpen
         self.problem = problem
+        self.nextCommand = nextCommand
+    }
+
+    /// The problem without the command at its end, for a program that shows `nextCommand` on a line of its own; nil if the store is open.
+    public var statement: String? {
+        guard let problem else { return nil }
+        var error = TokenError(.storeUnavailable, problem)
+        error.details.nextCommand = nextCommand
+        return error.statement
     }
 }
 

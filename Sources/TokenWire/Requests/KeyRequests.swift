@@ -15,7 +15,8 @@ extension KeyStatus: WireMessage {
             source: fields.choice("source", value?.source),
             place: try fields.text("place", value?.place) ?? "",
             isOpen: fields.flag("is_open", value?.isOpen) ?? false,
-            problem: try fields.text("problem", value?.problem, limit: WireLimits.longText))
+            problem: try fields.text("problem", value?.problem, limit: WireLimits.longText),
+            nextCommand: try fields.wording("next_command", value?.nextCommand))
     }
 }
 

@@ -24,13 +24,19 @@ struct KeyPrintout: Encodable {
     var place: String
     var open: Bool
     var problem: String?
+    /// The command that helps with the problem; nil if none is known to.
+    var nextCommand: String?
 
     init(_ status: KeyStatus) {
-        (source, place, open, problem) = (status.source?.name, status.place, status.isOpen, status.problem)
+        (source, place, open) = (status.source?.name, status.place, status.isOpen)
+        (problem, nextCommand) = (status.statement, status.nextCommand)
     }
 
     var text: String {
-        guard open else { return "the store is not open: \(problem ?? "no key")" }
+        guard open else {
+            let remedy = nextCommand.map { "\n" + Problem.line(of: $0) } ?? ""
+            return "the store is not open: \(problem ?? "no key")\(remedy)"
+        }
         return "the store is open; its key comes from \(source ?? "an unknown source"): \(place)"
     }
 }

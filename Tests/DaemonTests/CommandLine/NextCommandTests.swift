@@ -172,6 +172,13 @@ internal import Testing
             let status = try await f.ssoctl(["status"]).output
             #expect(status.hasSuffix("\nstore: the store was locked\n  → ssoctl unlock\n"), "\(status)")
             #expect(try await f.json(["status"])["nextCommand"] as? String == "ssoctl unlock")
+            for command in ["key", "lock"] {
+                let key = try await f.json([command])
+                #expect(key["problem"] as? String == "the store was locked", "\(command)")
+                #expect(key["nextCommand"] as? String == "ssoctl unlock", "\(command)")
+            }
+            let key = try await f.ssoctl(["key"]).output
+            #expect(key == "the store is not open: the store was locked\n  → ssoctl unlock\n")
             let doctor = try await f.ssoctl(["doctor", "--authority", "\(f.emulator.url)/common"], status: 1).output
             for check in ["store", "key"] {
                 #expect(doctor.contains("FAIL \(check): the store was locked\n     → ssoctl unlock\n"), "\(doctor)")

@@ -14,6 +14,8 @@ internal import TokenModel
             let status = try await f.agent.lock()
             #expect(!status.isOpen)
             #expect(status.source == .passphrase)
+            #expect(status.statement == "the store was locked" && status.nextCommand == "ssoctl unlock")
+            #expect(status.problem == "the store was locked; run: ssoctl unlock", "as earlier versions show it")
             let failure = await #expect(throws: TokenError.self) { try await f.silent(f.parameters(), account) }
             #expect(failure?.code == .storeUnavailable)
             #expect(failure?.message.contains("ssoctl unlock") == true)
