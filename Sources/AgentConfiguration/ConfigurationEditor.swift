@@ -107,6 +107,15 @@ package struct ConfigurationEditor {
         try setDefault("account", to: name)
     }
 
+    /// Removes the default app and the default account, and returns whether there was one.
+    package mutating func removeDefaults() throws(TokenError) -> Bool {
+        let bytes = text.bytes
+        let now = try Self.attempt(path) { () throws(TOMLError) in try Configuration(decoding: bytes) }
+        try setDefaultApp(nil)
+        try setDefaultAccount(nil)
+        return now.defaultApp != nil || now.defaultAccount != nil
+    }
+
     private mutating func setDefault(_ key: String, to value: String?) throws(TokenError) {
         try Self.attempt(path) { () throws(TOMLError) in
             try text.set(key, to: value.map { .text($0) }, in: ["defaults"])

@@ -336,6 +336,9 @@ struct UseCommand: Command {
         var app: String?
         var account: AccountNamesJSON?
         var file: String
+        /// Whether there was a default to remove; not printed as JSON.
+        var hadDefaults = false
+        private enum CodingKeys: CodingKey { case app, account, file }
     }
 
     func validate() throws {
@@ -348,12 +351,12 @@ struct UseCommand: Command {
     func execute(_ agent: AgentClient) async throws -> Printout {
         let path = ConfigurationFiles.current.user
         guard let name else {
-            guard FileStatus(path) != nil else { return Printout(file: path) }
+            var done = Printout(file: path)
+            guard FileStatus(path) != nil else { return done }
             try ConfigurationEditor.change(path) { (editor) throws(TokenError) in
-                try editor.setDefaultApp(nil)
-                try editor.setDefaultAccount(nil)
+                done.hadDefaults = try editor.removeDefaults()
             }
-            return Printout(file: path)
+            return done
         }
         let settings = try Settings.read()
         if settings.configuration.app(named: name) != nil {
@@ -389,7 +392,7 @@ struct UseCommand: Command {
     func describe(_ done: Printout) -> String? {
         if let app = done.app { return "The default app is \(app)." }
         if let account = done.account { return "The default account is \(account.text)." }
-        guard FileStatus(done.file) != nil else { return "There were no defaults." }
+        guard done.hadDefaults else { return "There were no defaults." }
         return "Removed the defaults from \(done.file)."
     }
 

@@ -66,6 +66,7 @@ internal import Testing
             #expect(try await owner(["SSO_AGENT_ACCOUNT": "alicia"]) == "alicia@contoso.com")
             #expect(try await f.ssoctl(["accounts"]).output.contains("\n*  alice@contoso.com"))
             #expect(try await f.ssoctl(["use", "--none"]).output.contains("Removed the defaults from "))
+            #expect(try await f.ssoctl(["use", "--none"]).output == "There were no defaults.\n")
             try await f.ssoctl(["token"], status: 2)
             withExtendedLifetime(agent) {}
         }
