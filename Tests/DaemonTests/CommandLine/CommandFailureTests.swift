@@ -69,6 +69,20 @@ internal import Testing
         }
     }
 
+    @Test func refusesAnArgumentThatIsNotUTF8() async throws {
+        try await AgentProcessFixture.with { f in
+            let before = try f.configuration()
+            let command =
+                "exec \"$0\" app add x --authority https://id.example --authority-kind openid --client-id \"$(printf 'a\\377')\""
+            let ended = try await TestProcess(
+                "/bin/sh", ["-c", command, Executable.path("ssoctl")], environment: f.environment
+            ).finish()
+            #expect(ended.status == 64, "\(ended.output)")
+            #expect(ended.errors.contains("is not UTF-8."), "\(ended.errors)")
+            #expect(try f.configuration() == before)
+        }
+    }
+
     /// Bytes that are not UTF-8 come as U+FFFD; the provider would refuse the scope, after the user has signed in.
     @Test(arguments: [
         ["app", "add", "graph", "--client-id", "11111111-2222-4333-8444-555555555555", "--scope", "a\u{FFFD}"],
