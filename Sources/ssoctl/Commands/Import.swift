@@ -53,7 +53,7 @@ struct ImportCommand: Command {
             } catch let error as TokenError
                 where [.cacheBadFormat, PrivateFiles.commandLine.errorCode].contains(error.code)
             {
-                throw CommandFailure(error, nextCommand: next(after: error, of: file))
+                throw CommandFailure(error.naming(file), nextCommand: next(after: error, of: file))
             }
         }
         let found = FoundCaches(of: search.tool.map { [$0] } ?? OtherTool.allCases)
@@ -73,9 +73,7 @@ struct ImportCommand: Command {
             } catch let error as TokenError where Self.codesOfAFile.contains(error.code) {
                 // Another file may be undamaged. Without an agent, or while it is locked, none can be imported.
                 printout.addFailure(error, of: cache)
-                let problem = error.problem
-                let file = problem.statement.contains(cache.file) ? "" : "\(cache.file): "
-                Terminal.printError(problem.after(file).printed(by: "ssoctl"))
+                Terminal.printError(error.naming(cache.file).problem.printed(by: "ssoctl"))
             }
         }
         return printout
@@ -127,6 +125,16 @@ struct ImportCommand: Command {
 
     func style(_ done: ImportPrintout) -> StyledText? {
         done.imported == nil ? done.list : StyledText(done.report(isDryRun: isDryRun))
+    }
+}
+
+extension TokenError {
+    /// The error with the file that it is about. The agent, which sees the content only, does not know its name.
+    fileprivate func naming(_ file: String) -> TokenError {
+        guard !statement.contains(file) else { return self }
+        var error = self
+        error.message = "\(file): \(message)"
+        return error
     }
 }
 

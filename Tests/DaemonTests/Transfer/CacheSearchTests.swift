@@ -59,10 +59,11 @@ internal import Testing
     @Test func refusesWhatIsNoCache() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
-            for content in ["", "\n \n", "eyJhbGciOiJkaXIifQ..a.b.c", "\u{0}\u{1}"] {
-                let failure = try await f.failure(
-                    ["import", Self.write(Data(content.utf8), "cache", f)], status: 1)
+            for content in ["", "\n \n", "eyJhbGciOiJkaXIifQ..a.b.c", "\u{0}\u{1}", #"{"profiles": {}}"#, "{"] {
+                let path = try Self.write(Data(content.utf8), "cache", f)
+                let failure = try await f.failure(["import", path], status: 1)
                 #expect(failure["name"] as? String == "cacheBadFormat", "\(content)")
+                #expect((failure["message"] as? String)?.hasPrefix(path) == true, "\(failure)")
                 #expect(failure["nextCommand"] as? String == "ssoctl import --find", "\(failure)")
             }
             let missing = try await f.failure(["import", f.folder.file("missing")], status: 1)
