@@ -115,6 +115,7 @@ struct SSOCtl: AsyncParsableCommand {
         let path = CommandPath(Array(arguments), configuration)
         var text = fullMessage(for: error)
         if let unknown = path.unknown { text = "Error: \(unknown.message)\n\(Problem.line(of: path.next))" }
+        if !status.isSuccess { text = RepeatedArguments.cut(in: text) }
         let option = "--generate-completion-script"
         if status.isSuccess, arguments.first == option || arguments.first?.hasPrefix(option + "=") == true {
             text = CompletionScript.extended(text, CommandNames(of: configuration))

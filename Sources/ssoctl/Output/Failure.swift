@@ -40,7 +40,9 @@ struct CommandFailure: Error {
     }
 
     /// The message; without the command of the error, if that is the next command.
-    private var message: String { nextCommand == error.details.nextCommand ? error.statement : error.message }
+    private var message: String {
+        RepeatedArguments.cut(in: nextCommand == error.details.nextCommand ? error.statement : error.message)
+    }
 
     /// The failure for an error of `execute`.
     init(caught error: any Error) {
@@ -129,6 +131,22 @@ extension CommandFailure: Encodable {
     }
 
     private static let shownCandidates = 20
+}
+
+/// The arguments of the command line that a message repeats.
+enum RepeatedArguments {
+    /// Cuts the arguments, and values of options, that are longer than any path, so that the message can be read.
+    static func cut(in message: String) -> String {
+        guard message.utf8.count > limit else { return message }
+        let values = CommandLine.arguments.dropFirst().flatMap { argument in
+            [argument] + argument.split(separator: "=", maxSplits: 1).dropFirst().map(String.init)
+        }
+        return values.filter { $0.utf8.count > limit }.reduce(message) { message, value in
+            message.replacing(value, with: UntrustedText.clean(value, limit: limit) + "…")
+        }
+    }
+
+    private static let limit = ValueLimits.text
 }
 
 extension TokenError {

@@ -83,6 +83,22 @@ internal import Testing
         }
     }
 
+    @Test func repeatsNoMoreOfALongArgumentThanAPathHas() async throws {
+        try await AgentProcessFixture.with { f in
+            let long = String(repeating: "n", count: 100_000)
+            for (arguments, status) in [
+                ([long], 64), (["app", "add", long, "--client-id", "a"], 64), (["status", "--\(long)"], 64),
+                (["key", "set", long], 64), (["token", "--authority=\(long)", "--client-id", "a", "--scope", "b"], 64),
+                (["app", "remove", long], 64), (["import", long], 1),
+            ] as [([String], Int32)] {
+                let plain = try await f.ssoctl(arguments, status: status).errors
+                #expect(plain.utf8.count < 10_000 && plain.contains("nnn…"), "\(arguments[0])")
+                let error = try await f.failure(arguments, status: status)
+                #expect((error["message"] as? String ?? long).utf8.count < 10_000, "\(arguments[0])")
+            }
+        }
+    }
+
     /// Bytes that are not UTF-8 come as U+FFFD; the provider would refuse the scope, after the user has signed in.
     @Test(arguments: [
         ["app", "add", "graph", "--client-id", "11111111-2222-4333-8444-555555555555", "--scope", "a\u{FFFD}"],
