@@ -13,7 +13,7 @@ struct AuditCommand: AsyncParsableCommand {
             Each line has the hash of the line before it. A line that is missing, added or changed is reported on standard \
             error, and the exit status is then 1. Whoever may write to the state directory can replace the whole log, or \
             remove its end; the journal ([audit] destination = "journal") is out of the user's reach. With --json, prints the \
-            lines as they are, each a JSON object.
+            lines as they are, each a JSON object. Ctrl-C ends --follow, with exit status 0 if every line so far is in order.
 
             Examples:
               ssoctl audit
@@ -31,34 +31,52 @@ struct AuditCommand: AsyncParsableCommand {
 
     func run() async throws {
         let status: ExitStatus
-        do throws(TokenError) {
-            let isWhole = try await printLog()
+        do {
+            let log = LogOutput(path: try await path(), follows: follow, isJSON: output.json)
+            let isWhole =
+                if follow {
+                    try await Interruption.cancelling { try await log.print() }
+                } else {
+                    try await log.print()
+                }
             status = Terminal.reportLostOutput() || !isWhole ? .failed : .done
+        } catch let failure as CommandFailure where failure.endingSignal != nil {
+            // The file could not be read when the user interrupted the command.
+            status = .failed
         } catch {
-            status = CommandFailure(error).withRemedy.report(asJSON: output.json, onOneLine: true)
+            status = CommandFailure(caught: error).withRemedy.report(asJSON: output.json, onOneLine: true)
         }
         if status != .done { throw ExitCode(status.rawValue) }
     }
 
-    /// Prints the log; returns whether no line is missing or changed.
-    private func printLog() async throws(TokenError) -> Bool {
-        var path = file ?? ""
-        if file == nil {
-            let status = try await AgentClient.shared.status()
-            guard status.processID != 0 else { throw .atPublishedSocket }
-            path = "\(status.stateDirectory)/\(AuditWriter.fileName)"
-        }
+    /// The file of the log.
+    private func path() async throws(TokenError) -> String {
+        if let file { return file }
+        let status = try await AgentClient.shared.status()
+        guard status.processID != 0 else { throw .atPublishedSocket }
+        return "\(status.stateDirectory)/\(AuditWriter.fileName)"
+    }
+}
+
+/// The output of a log.
+private struct LogOutput: Sendable {
+    let path: String
+    let follows: Bool
+    let isJSON: Bool
+
+    /// Prints the log; returns whether no line is missing or changed. If it follows the log, cancelling the task ends it.
+    func print() async throws(TokenError) -> Bool {
         var reader = try AuditReader(path: path)
         var isWhole = true
-        if follow { ClosedOutput.endProcessWhenClosed() }
-        while StandardStream.outputFailure == nil {
+        if follows { ClosedOutput.endProcessWhenClosed() }
+        while StandardStream.outputFailure == nil, !Task.isCancelled {
             switch try reader.next() {
-            case .line(let text, let line)?: Terminal.print(output.json ? text : line.summary)
+            case .line(let text, let line)?: Terminal.print(isJSON ? text : line.summary)
             case .finding(let finding)?:
                 isWhole = false
                 Terminal.printError("ssoctl: \(path): \(finding)")
             case nil:
-                guard follow else { return isWhole }
+                guard follows else { return isWhole }
                 // Polled, as `tail` does: the file may be replaced, or be on a file system that reports no changes.
                 try? await Task.sleep(for: .milliseconds(300))
             }
