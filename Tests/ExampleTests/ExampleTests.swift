@@ -172,6 +172,11 @@ internal import Testing
                     #expect(ended.status == 64)
                     #expect(ended.errors.hasPrefix("usage: \(example)"))
                 }
+                for arguments in [["--help"], ["--client-id", "a", "-h"]] {
+                    let ended = try await f.run(example, arguments)
+                    #expect(ended.status == 0, "\(example) \(arguments)")
+                    #expect(ended.output.hasPrefix("usage: \(example)"))
+                }
             }
         }
     }
