@@ -14,18 +14,23 @@ finish() {
     [ -z "$agent" ] || kill "$agent" 2>/dev/null || true
     [ -z "$emulator" ] || kill "$emulator" 2>/dev/null || true
     wait 2>/dev/null || true
-    [ "$status" = 0 ] || { echo; echo "the demo failed; the log of the agent:"; cat "$folder/agent.log" 2>/dev/null || true; }
+    [ "$status" = 0 ] || {
+        echo
+        echo "the demo failed; the logs of the identity provider and of the agent:"
+        cat "$folder/emulator.log" "$folder/agent.log" 2>/dev/null || true
+    }
     rm -rf "$folder"
     exit "$status"
 }
 trap finish EXIT
 trap 'exit 130' HUP INT TERM
 
-wait_for() { # wait_for FILE TEXT: waits until the output file of a program that was started has the text
+wait_for() { # wait_for FILE TEXT PROCESS: waits until the output file of a program that was started has the text
     tries=0
     until grep -q "$2" "$1" 2>/dev/null; do
         tries=$((tries + 1))
-        [ "$tries" -lt 1200 ] || { echo "it did not start: $1"; cat "$1"; exit 1; }
+        kill -0 "$3" 2>/dev/null || { echo "the program that writes ${1##*/} has ended"; exit 1; }
+        [ "$tries" -lt 1200 ] || { echo "it did not start: ${1##*/}"; exit 1; }
         sleep 0.05
     done
 }
@@ -49,7 +54,7 @@ requests() { counts | python3 -c 'import json, sys; print(json.load(sys.stdin)["
 say "Starting an identity provider and the agent in $folder"
 "$bin/entra-emulator" --user alice@contoso.example --user bob@contoso.example >"$folder/emulator.json" 2>"$folder/emulator.log" &
 emulator=$!
-wait_for "$folder/emulator.json" url
+wait_for "$folder/emulator.json" url "$emulator"
 url=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["url"])' "$folder/emulator.json")
 
 export SSO_AGENT_SOCK="$folder/run/agent.sock" SSO_AGENT_STATE_DIR="$folder/state"
@@ -63,7 +68,7 @@ export NO_PROXY=127.0.0.1,localhost no_proxy=127.0.0.1,localhost
 export BROWSER="curl -sSL -o /dev/null %s"
 "$bin/sso-agent" --allow-loopback-http 2>"$folder/agent.log" &
 agent=$!
-wait_for "$folder/agent.log" "listening on"
+wait_for "$folder/agent.log" "listening on" "$agent"
 run ssoctl status
 
 app=11111111-2222-4333-8444-555555555555
