@@ -92,8 +92,29 @@ internal import Testing
     }
 
     /// Protos/PROTOCOL.md: a reader checks the length before it waits for the message.
-    @Test(arguments: [0, 1_048_577])
-    func refusesAFrameOfAnotherLengthThanRepliesHave(length: Int) async throws {
+    @Test(arguments: [("00000000", 0), ("00100001", 1_048_577)])
+    func refusesAFrameOfAnotherLengthThanRepliesHave(bytes: String, length: Int) async throws {
+        let ended = try await tokenOfAnAgent(thatSends: bytes)
+        #expect(ended.status == 1 && ended.errors.contains("a frame of \(length) bytes"), "\(ended.errors)")
+    }
+
+    /// A number without an end, an unknown wire type, a failure that is a number, lacks its members or is not UTF-8, and a result that is
+    /// a number or has no token.
+    @Test(arguments: [
+        "00000001ff", "000000010d", "000000021001", "000000021200", "00000008120608021202fffe", "000000025801",
+        "000000025a00",
+    ])
+    func refusesWhatIsNoReply(bytes: String) async throws {
+        let ended = try await tokenOfAnAgent(thatSends: bytes)
+        #expect(ended.status == 1 && ended.output.isEmpty)
+        #expect(ended.errors.hasSuffix("has sent something else than a reply\n"), "\(ended.errors)")
+        #expect(!ended.errors.contains("Traceback"))
+    }
+
+    /// Runs the script at a socket whose agent answers with these bytes, given as hexadecimal digits.
+    private func tokenOfAnAgent(
+        thatSends bytes: String
+    ) async throws -> (status: Int32, output: String, errors: String) {
         let folder = try TemporaryFolder()
         let server = """
             from socket import AF_UNIX, socket
@@ -103,19 +124,19 @@ internal import Testing
             listener.listen()
             print("listening", flush=True)
             peer = listener.accept()[0]
-            peer.sendall(int(argv[2]).to_bytes(4, "big"))
+            peer.sendall(bytes.fromhex(argv[2]))
             while peer.recv(4096): pass
             """
         let path = folder.file("agent.sock")
-        let agent = try TestProcess("/usr/bin/env", ["python3", "-c", server, path, "\(length)"])
+        let agent = try TestProcess("/usr/bin/env", ["python3", "-c", server, path, bytes])
         try await agent.waitForOutput("listening")
         let arguments = [
             "SSO_AGENT_SOCK=\(path)", "python3", PackageFolder.path("examples/raw-socket/get_token.py"), "--client-id",
             Self.app, "--username", "alice@contoso.com", "--scope", "User.Read",
         ]
         let ended = try await TestProcess("/usr/bin/env", arguments).finish()
-        #expect(ended.status == 1 && ended.errors.contains("a frame of \(length) bytes"), "\(ended.errors)")
         withExtendedLifetime(agent) {}
+        return ended
     }
 
     private static let hasProtobuf =

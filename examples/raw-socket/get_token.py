@@ -97,7 +97,7 @@ def refuse_other_users(connection):
 
 
 def call(request):
-    """Send one Request and return the fields of its Reply."""
+    """Send one Request and return its Reply."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.connect(socket_path())
         refuse_other_users(connection)
@@ -105,7 +105,16 @@ def call(request):
         (length,) = struct.unpack(">I", receive(connection, 4))
         if not 0 < length <= REPLY_LIMIT:
             raise ConnectionError(f"it sent a frame of {length} bytes")
-        return fields(receive(connection, length))
+        return receive(connection, length)
+
+
+def outcome(reply):
+    """Decode a Reply: the token, or the code and the message of a failure."""
+    reply = fields(reply)
+    if FAILURE in reply:
+        failure = fields(reply[FAILURE])
+        return None, failure[1] >> 1 ^ -(failure[1] & 1), failure[2].decode()  # sint32 is zigzag-encoded
+    return fields(reply[ACQUIRE_TOKEN_SILENT])[1].decode(), None, None
 
 
 def main():
@@ -124,12 +133,14 @@ def main():
     except OSError as error:
         sys.exit(f"no agent at {socket_path()}: {error}")
 
-    if FAILURE in reply:
-        failure = fields(reply[FAILURE])
-        code = failure[1] >> 1 ^ -(failure[1] & 1)  # sint32 is zigzag-encoded
-        print(f"{code}: {failure[2].decode()}", file=sys.stderr)
+    try:
+        token, code, message = outcome(reply)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        sys.exit(f"what listens at {socket_path()} has sent something else than a reply")
+    if token is None:
+        print(f"{code}: {message}", file=sys.stderr)
         sys.exit(2 if code == INTERACTION_REQUIRED else 1)
-    print(fields(reply[ACQUIRE_TOKEN_SILENT])[1].decode())
+    print(token)
 
 
 if __name__ == "__main__":
