@@ -108,6 +108,26 @@ internal import Testing
         }
     }
 
+    /// RFC 8628 section 3.5.
+    @Test func answersAPollAtAnOpenIDProviderByTheStandard() async throws {
+        try await withEmulator { emulator in
+            let provider = "\(emulator.url)/openid/main"
+            let start = try await HTTP.post("\(provider)/devicecode", form: ["client_id": "app"])
+            #expect(emulator.control.declineDeviceCode() == 1)
+            let declined = try #require(start.text("device_code"))
+            for (code, error) in [(declined, "access_denied"), ("no such code", "invalid_grant")] {
+                let reply = try await HTTP.post(
+                    "\(provider)/token",
+                    form: [
+                        "grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": code,
+                        "client_id": "app",
+                    ])
+                #expect(reply.status == 400)
+                #expect(reply.text("error") == error)
+            }
+        }
+    }
+
     @Test func isApprovedAutomaticallyAtAPoll() async throws {
         try await withEmulator { emulator in
             emulator.control.settings.deviceCodeApprovedAtPoll = 3

@@ -101,6 +101,8 @@ extension OAuthFailure {
         "authorization_pending", 70016, "OAuth 2.0 device flow error. Authorization is pending. Continue polling.")
     static let authorizationDeclined = Self("authorization_declined", 70018, "The user declined the device code.")
     static let expiredDeviceCode = Self("expired_token", 70020, "The device code has expired.")
+    /// RFC 8628 section 3.5, as a provider of OpenID Connect answers.
+    static let deviceAccessDenied = Self("access_denied", 70018, "The user declined the device code.")
     static let badDeviceCode = Self("bad_verification_code", 70018, "Bad verification code.")
 
     static let malformedGrant = invalidGrant(70000, "The provided value for the input parameter is not valid.")

@@ -41,7 +41,9 @@ extension Ledger {
         // v1 of Entra calls the field `code`.
         let isV1 = redemption.version == .v1 && [.entra, .ciam].contains(redemption.authority.kind)
         let secret = try redemption.parameters.required(isV1 ? "code" : "device_code")
-        guard var code = deviceCodes[secret] else { throw .badDeviceCode }
+        // The names of these errors are Entra's own.
+        let isStandard = redemption.authority.kind == .openID
+        guard var code = deviceCodes[secret] else { throw isStandard ? .malformedGrant : .badDeviceCode }
         guard code.clientID == redemption.clientID else { throw .wrongClient }
         guard redemption.now < code.expiresOn else { throw .expiredDeviceCode }
         code.polls += 1
@@ -51,7 +53,7 @@ extension Ledger {
         deviceCodes[secret] = code
         switch code.decision {
         case .pending: throw .authorizationPending
-        case .declined: throw .authorizationDeclined
+        case .declined: throw isStandard ? .deviceAccessDenied : .authorizationDeclined
         case .redeemed: throw .codeAlreadyRedeemed
         case .approved(let username):
             let user = addUser(username ?? anyUsername(at: code.realm))
