@@ -120,7 +120,7 @@ rpm: $(if $(BIN),,release)
 packages: deb rpm
 	.ci/sbom >"$(PACKAGES)/sso-agent-$$(packaging/version).spdx.json"
 	git archive --prefix="sso-agent-$$(packaging/version)/" HEAD | gzip -9n >"$(PACKAGES)/sso-agent-$$(packaging/version).tar.gz"
-	cd $(PACKAGES) && rm -f SHA256SUMS && sha256sum * >../SHA256SUMS && mv ../SHA256SUMS .
+	packaging/sums "$(PACKAGES)"
 
 # Makes the packages, and installs, upgrades and purges them in a clean Debian; takes root for that.
 test-packages: $(if $(BIN),,release)

@@ -60,6 +60,26 @@ internal import Testing
         }
     }
 
+    /// The folder has the packages of earlier versions, one of which is a candidate for this one.
+    @Test func sumsTheFilesOfThisVersion() async throws {
+        let folder = try TemporaryFolder()
+        let printed = try await TestProcess(PackageFolder.path("packaging/version")).finish()
+        let version = try #require(printed.output.split(separator: "\n").first)
+        func names(_ version: some StringProtocol) -> [String] {
+            [
+                "entra-emulator_\(version)_amd64.deb", "sso-agent-\(version)-1.x86_64.rpm",
+                "sso-agent-\(version).spdx.json", "sso-agent-\(version).tar.gz",
+            ]
+        }
+        for name in names(version) + names("\(version)~rc1") + names("1\(version)") + ["SHA256SUMS"] {
+            try Data(name.utf8).write(to: URL(filePath: folder.file(name)))
+        }
+        let ended = try await TestProcess(PackageFolder.path("packaging/sums"), [folder.path]).finish()
+        #expect(ended.status == 0, "\(ended.errors)")
+        let sums = try String(contentsOfFile: folder.file("SHA256SUMS"), encoding: .utf8).split(separator: "\n")
+        #expect(sums.map { String($0.split(separator: " ").last ?? "") } == names(version))
+    }
+
     private struct Pin: Decodable {
         struct State: Decodable {
             let revision: String
