@@ -80,6 +80,20 @@ internal import Testing
         #expect(sums.map { String($0.split(separator: " ").last ?? "") } == names(version))
     }
 
+    /// The unit would have `ExecStart=/opt/my apps/bin/sso-agent`, of which systemd starts `/opt/my`.
+    @Test(arguments: ["/opt/my apps", "/opt/100%", "/opt/$HOME", "/opt/a#b", "opt"])
+    func installsNothingAtAPathThatAUnitCannotName(prefix: String) async throws {
+        let folder = try TemporaryFolder()
+        let environment = ProcessInfo.processInfo.environment.merging([
+            "PREFIX": prefix, "DESTDIR": "\(folder.path)/", "BIN": folder.path,
+        ]) { $1 }
+        let ended = try await TestProcess(
+            PackageFolder.path("packaging/install"), ["libsso-agent-dev"], environment: environment
+        ).finish()
+        #expect(ended.status == 64 && ended.errors.contains("PREFIX"), "\(ended.errors)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    }
+
     private struct Pin: Decodable {
         struct State: Decodable {
             let revision: String
