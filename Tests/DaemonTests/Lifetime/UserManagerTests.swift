@@ -167,7 +167,10 @@ internal import Testing
                 let script = """
                     systemctl --user start sso-agent.socket || exit 1
                     "$0" status || exit 2
-                    kill -STOP "$(systemctl --user show --property=MainPID --value sso-agent)"
+                    agent=$(systemctl --user show --property=MainPID --value sso-agent)
+                    # With 0, as of a service that does not run, kill would stop every process of this test.
+                    [ "$agent" -gt 0 ] || exit 4
+                    kill -STOP "$agent"
                     # The connection waits for the next agent.
                     "$0" status || exit 3
                     systemctl --user show --property=NRestarts sso-agent
