@@ -8,7 +8,6 @@ set -eu
 mode=$1
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
 home=/home/tester
-url=https://127.0.0.1:8443
 
 files() { # the files of the system that a package could leave behind
     find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /run -o -path /tmp -o -path /packages -o -path "$home" \
@@ -58,9 +57,11 @@ user tee .config/sso-agent/config.toml >/dev/null <<END
 ca_file = "/packages/cert.pem"
 END
 user chmod 600 .config/sso-agent/config.toml
-user entra-emulator --port 8443 --tls-cert /packages/cert.pem --tls-key /packages/key.pem --user alice@contoso.example >/packages/emulator.log 2>&1 &
+# On a free port: in a chroot, those of the machine are used by others too.
+: >/packages/emulator.json
+user entra-emulator --tls-cert /packages/cert.pem --tls-key /packages/key.pem --user alice@contoso.example >/packages/emulator.json 2>/packages/emulator.log &
 tries=0
-until curl -sS --cacert /packages/cert.pem "$url/control/counts" >/dev/null 2>&1; do
+until url=$(sed -n 's/.*"url" *: *"\([^"]*\)".*/\1/p' /packages/emulator.json) && [ -n "$url" ]; do
     tries=$((tries + 1))
     [ "$tries" -lt 600 ] || fail "entra-emulator starts" "$(cat /packages/emulator.log)"
     sleep 0.2
