@@ -51,6 +51,13 @@ package final class RawPeer {
         return true
     }
 
+    /// Has the socket hold what one of Linux holds by default, whatever the default of this machine.
+    package func useUsualBuffer() {
+        // The kernel doubles it.
+        var size: Int32 = 212_992 / 2
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+    }
+
     /// Writes as many of the bytes as the socket has room for, and returns their number.
     package func writeAtOnce(_ bytes: some Collection<UInt8>) -> Int {
         let bytes = Array(bytes)

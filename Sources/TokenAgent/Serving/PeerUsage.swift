@@ -87,8 +87,9 @@ package struct PeerLimits: Sendable {
     /// The length of the frames of these requests, in bytes.
     package var requestBytes = 4 << 20
     /// The length of what a connection has sent before it closed its sending side and is not handled yet, in bytes. Past it, the connection
-    /// is closed. While a peer may send more, less is read.
-    package var waitingBytes = 256 << 10
+    /// is closed. While a peer may send more, less is read: up to two frames of the longest length. A socket of Linux holds 208 KiB by
+    /// default, or a little more, since the system counts before it adds: whoever has a usual socket stays below the limit.
+    package var waitingBytes = 384 << 10
     /// The length of replies that the peer does not read, in bytes; the socket's buffer does not count.
     package var replyBytes = 1 << 20
     /// The time for which the agent works for the peer before it looks at the other connections. A request that is being handled is

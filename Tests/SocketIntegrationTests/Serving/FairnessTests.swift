@@ -245,6 +245,49 @@ internal import TokenWire
                 #expect(peer.isClosed)
             }
         }
+
+        /// The frames wait for another request of the process. The first one is incomplete when it is read, so that more than usual follows
+        /// it into memory.
+        @Test func answersWhatASocketOfUsualSizeHoldsBeforeAHalfClose() async throws {
+            var limits = PeerLimits()
+            limits.requests = 1
+            try await AgentFixture.with(peerLimits: limits) { f in
+                let renewal = try await f.heldRenewal()
+                let other = try await OtherProcess.connected(to: f.socketPath)
+                let peer = try await offPool { try RawPeer.answered(f.socketPath) }
+                peer.useUsualBuffer()
+                try peer.write(renewal)
+                await f.emulator.control.waitForHeld(atLeast: 1)
+                let frame = try Self.longFrame()
+                let frames = [[UInt8]](repeating: frame, count: 10).flatMap(\.self)
+                var sent = frame.count - 1
+                peer.write(Array(frames.prefix(sent)))
+                try await other.isAnsweredTwice()
+                var written = 0
+                repeat {
+                    written = peer.writeAtOnce(frames.dropFirst(sent))
+                    sent += written
+                    try await other.isAnsweredTwice()
+                } while written > 0
+                peer.finishWriting()
+                try await other.isAnsweredTwice()
+                #expect(!peer.isClosed)
+                f.emulator.control.release()
+                let complete = sent / frame.count
+                for _ in 0...complete { #expect(try await offPool { try peer.reply() } != nil) }
+                try await offPool { peer.waitUntilClosed() }
+                try await other.end()
+            }
+        }
+
+        /// A request whose frame is nearly as long as one may be: it has a field that the agent does not know.
+        private static func longFrame() throws -> [UInt8] {
+            var body = Array(try RequestFrame.encode(GetStatus(), id: 1).dropFirst(FrameDecoder.headerLength))
+            // Number 100, and the length of 60,000 bytes.
+            body += [0xA2, 0x06, 0xE0, 0xD4, 0x03]
+            body += [UInt8](repeating: 0x78, count: 60_000)
+            return withUnsafeBytes(of: UInt32(body.count).bigEndian) { Array($0) } + body
+        }
     #endif
 
     @Test func answersEveryRequestOfManyConnections() async throws {
