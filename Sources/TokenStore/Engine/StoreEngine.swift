@@ -193,7 +193,17 @@ final class StoreEngine {
     }
 
     /// Repairs a database that was damaged while it was in use. The ledger tells which records it had.
+    ///
+    /// Records that wait to be written are in memory. The files may not have them: those of version 1 have none that are sealed.
     func repairInUse(_ derived: StoreKeys.Derived, _ error: TokenError) throws(TokenError) {
+        if let pending, let records = pending.records {
+            if case .seal = pending {
+                report.notices.append(
+                    "\(paths.database) was damaged (\(error.message)); its quarantined copy is not sealed")
+            }
+            self.pending = .rebuild(records)
+            return
+        }
         let log = WriteAheadLog(try paths.read(paths.log))
         let everywhere = try envelopes(log, all: false) + (try envelopes(log, all: true))
         let found = StoreFindings(everywhere, derived, asOf: ledger)

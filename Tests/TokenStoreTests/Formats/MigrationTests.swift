@@ -78,6 +78,24 @@ internal import TokenModel
         }
     }
 
+    /// Its records are in memory only: the file has none that are sealed.
+    @Test func keepsTheRecordsOfAStoreOfVersion1ThatACommitFindsDamaged() async throws {
+        let (folder, disk) = (try StoreFolder(fixture: "store-1"), try FaultyDisk())
+        disk.fail(.write)
+        let store = try folder.open(vfs: disk.name, keys: Self.accepting)
+        #expect(try await store.load().count == 14)
+        disk.recover()
+        disk.findDamage()
+        try await store.commit([.put(.sample(1))])
+        #expect(store.report.losses == 0 && store.report.writeError == nil)
+        #expect(store.report.notices.last?.contains("its quarantined copy is not sealed") == true)
+        #expect(store.report.quarantined.count == 1)
+        await store.close()
+        let again = try folder.open()
+        #expect(try await again.load().count == 15)
+        await again.close()
+    }
+
     private static let accepting = KeySettings(acceptsUnsealed: true)
 
     private func contents(of folder: StoreFolder) async throws -> [StoredRecord] {
