@@ -21,19 +21,24 @@ final class LoopWakeup: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     private let sender: Int32
+    /// Sends a byte, and returns whether the system has taken it.
+    private let send: (_ sender: Int32) -> Bool
     private var handler: (() -> Void)?
     private var context: ChannelHandlerContext?
 
-    private init(sender: Int32) {
-        self.sender = sender
+    private init(sender: Int32, send: @escaping (_ sender: Int32) -> Bool) {
+        (self.sender, self.send) = (sender, send)
     }
 
     deinit { close(sender) }
 
     /// Opens a pair of sockets, one of which the event loop reads.
     ///
+    /// - Parameter send: sends a byte; false if the system has no memory for it.
     /// - Throws: `agentUnavailable` (-53004) if the process has no file descriptors left.
-    static func open(on loop: any EventLoop) async throws -> NIOLoopBound<LoopWakeup> {
+    static func open(
+        on loop: any EventLoop, send: @escaping @Sendable (_ sender: Int32) -> Bool = { LoopWakeup.sendByte($0) }
+    ) async throws -> NIOLoopBound<LoopWakeup> {
         let pair: SocketPair
         do throws(SystemError) {
             pair = try SocketPair()
@@ -42,7 +47,7 @@ final class LoopWakeup: ChannelInboundHandler {
                 .agentUnavailable, "cannot open a pair of sockets: \(error); raise the limit of open files")
         }
         return try await loop.flatSubmit {
-            let wakeup = NIOLoopBound(LoopWakeup(sender: pair.second), eventLoop: loop)
+            let wakeup = NIOLoopBound(LoopWakeup(sender: pair.second, send: send), eventLoop: loop)
             return ClientBootstrap(group: loop)
                 .channelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture {
@@ -57,11 +62,25 @@ final class LoopWakeup: ChannelInboundHandler {
     func setHandler(_ handler: @escaping () -> Void) { self.handler = handler }
 
     /// Makes the event loop call the function once.
+    ///
+    /// If the byte cannot be sent, a timer calls the function: whoever waits for the call posts no second time.
     func post() {
-        guard context != nil else { return }
-        var byte: UInt8 = 0
-        _ = agent_send_with_descriptor(sender, &byte, 1, -1, 0)
+        guard let context, !send(sender) else { return }
+        let wakeup = NIOLoopBound(self, eventLoop: context.eventLoop)
+        context.eventLoop.scheduleTask(in: Self.delay) { wakeup.value.callHandler() }
     }
+
+    private func callHandler() { handler?() }
+
+    private static func sendByte(_ sender: Int32) -> Bool {
+        var byte: UInt8 = 0
+        var count: Int
+        repeat { count = agent_send_with_descriptor(sender, &byte, 1, -1, 0) } while count < 0 && errno == EINTR
+        return count == 1
+    }
+
+    /// Long enough for the event loop to look at its connections before.
+    private static let delay = TimeAmount.milliseconds(1)
 
     /// Closes the sockets; nothing is called any more.
     func end() {
@@ -73,5 +92,5 @@ final class LoopWakeup: ChannelInboundHandler {
 
     func channelInactive(context: ChannelHandlerContext) { self.context = nil }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) { handler?() }
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) { callHandler() }
 }
