@@ -31,6 +31,9 @@ struct AuditCheck {
     private var last: (number: Int64, hash: String)?
     private let mayHaveDropped: Bool
 
+    /// The number of the last line; 0 before the first.
+    var lastNumber: Int64 { last?.number ?? 0 }
+
     /// - Parameter mayHaveDropped: whether the writer may have dropped the first lines, since there are as many older files as it
     ///   keeps.
     init(mayHaveDropped: Bool) { self.mayHaveDropped = mayHaveDropped }

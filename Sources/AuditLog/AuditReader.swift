@@ -1,6 +1,12 @@
 internal import PosixFiles
 package import TokenModel
 
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
 /// Reads the log's files from the oldest on, and checks the chain of their lines.
 package struct AuditReader {
     /// What a call of ``next()`` returns.
@@ -12,9 +18,10 @@ package struct AuditReader {
     }
 
     private let path: String
-    /// The name of the current file and the position in it.
-    private var files: [String]
-    private var offset = 0
+    /// The names of the log's files, the newest first. A file gets the next name when the agent begins a new one.
+    private let names: [String]
+    /// The file that is being read, whatever its name is by now.
+    private var file: OpenFile
     private var rest: [UInt8] = []
     private var items: [Item] = []
     private var check: AuditCheck
@@ -23,19 +30,22 @@ package struct AuditReader {
     /// - Throws: `invalidDeveloperParameter` (-51112), with what to do, if there is no such file or it is not a regular one.
     package init(path: String) throws(TokenError) {
         self.path = path
-        let older = (1...AuditWriter.olderFiles).reversed().map { "\(path).\($0)" }
-        files = (older + [path]).filter { FileStatus($0) != nil }
-        check = AuditCheck(mayHaveDropped: files.first == older.first)
-        guard !files.isEmpty else {
-            throw TokenError(.invalidDeveloperParameter, "there is no audit log at \(path)")
-        }
-        for name in files {
+        names = [path] + (1...AuditWriter.olderFiles).map { "\(path).\($0)" }
+        for name in names where FileStatus(name) != nil {
             do throws(TrustedFileError) {
                 _ = try FileDescriptor.named(name)
             } catch {
                 throw TokenError(.invalidDeveloperParameter, "the audit log \(name) cannot be read: \(error)")
             }
         }
+        do throws(SystemError) {
+            file = try Self.openOldest(of: names)
+        } catch {
+            throw TokenError(
+                .invalidDeveloperParameter,
+                error.isFileMissing ? "there is no audit log at \(path)" : "\(path) cannot be read: \(error)")
+        }
+        check = AuditCheck(mayHaveDropped: names.last.map(file.isAt) ?? false)
     }
 
     /// Returns the next line or finding; nil at the present end of the log. A later call goes on from there.
@@ -44,7 +54,7 @@ package struct AuditReader {
             do throws(SystemError) {
                 guard try readMore() else { return nil }
             } catch {
-                throw TokenError(.invalidDeveloperParameter, "\(files.first ?? path) cannot be read: \(error)")
+                throw TokenError(.invalidDeveloperParameter, "\(path) cannot be read: \(error)")
             }
         }
         return items.removeFirst()
@@ -52,22 +62,14 @@ package struct AuditReader {
 
     /// Reads the next part of the log; returns false at its end.
     private mutating func readMore() throws(SystemError) -> Bool {
-        guard let name = files.first else { return false }
-        let file = try FileDescriptor(readingRegular: name)
-        // The current file has been renamed, and its rest is in the file with the next name.
-        if name == path, try file.status.size < offset {
-            files = ["\(path).1", path]
-            return true
-        }
-        let bytes = try file.readStream(from: offset, limit: 64 << 10)
+        // Looked for before the reading: once there is a newer file, the agent writes nothing more to this one.
+        let next = nextName
+        let bytes = try file.read()
         guard !bytes.isEmpty else {
-            guard files.count > 1 else { return false }
-            if !rest.isEmpty { items += check.items(of: rest) }
-            (rest, offset) = ([], 0)
-            files.removeFirst()
+            guard let next else { return false }
+            try goOn(with: next)
             return true
         }
-        offset += bytes.count
         // Only the new bytes are searched, and moved once, so that the time is linear in the length of the log.
         var start = rest.startIndex
         var searched = rest.endIndex
@@ -80,4 +82,58 @@ package struct AuditReader {
         rest.removeSubrange(..<start)
         return true
     }
+
+    /// Begins to read another file. Has no effect if the files are being renamed: the caller has to look again for the next one.
+    private mutating func goOn(with name: String) throws(SystemError) {
+        let next: OpenFile
+        do throws(SystemError) {
+            next = try OpenFile(name)
+        } catch {
+            guard error.isFileMissing else { throw error }
+            return
+        }
+        guard nextName == name, next.isAt(name) else { return }
+        if !rest.isEmpty { items += check.items(of: rest) }
+        (file, rest) = (next, [])
+    }
+
+    /// The name of the file that follows the one that is being read; nil if there is none yet.
+    private var nextName: String? {
+        // From the newest on, since files are renamed to older names.
+        if let index = names.firstIndex(where: file.isAt) {
+            return names[..<index].last { FileStatus($0) != nil }
+        }
+        // The file has been deleted, as the oldest one is when a new one is begun.
+        let last = check.lastNumber
+        return names.last { Self.firstNumber(of: $0).map { $0 > last } ?? false }
+    }
+
+    /// The number of the first line of a file; nil if it cannot be read.
+    private static func firstNumber(of name: String) -> Int64? {
+        guard let file = try? OpenFile(name), let bytes = try? file.read() else { return nil }
+        return AuditLine(bytes.prefix { $0 != UInt8(ascii: "\n") })?.number
+    }
+
+    private static func openOldest(of names: [String]) throws(SystemError) -> OpenFile {
+        while true {
+            let oldest = names.last { FileStatus($0) != nil }
+            guard let oldest else { throw SystemError(number: ENOENT) }
+            let file = try OpenFile(oldest)
+            // The files may have been renamed meanwhile.
+            if names.last(where: { FileStatus($0) != nil }) == oldest, file.isAt(oldest) { return file }
+        }
+    }
+}
+
+/// A file of the log while it is being read.
+private final class OpenFile: Sendable {
+    private let file: FileDescriptor
+
+    init(_ path: String) throws(SystemError) { file = try FileDescriptor(readingRegular: path) }
+
+    /// Reads the next bytes; none at the present end.
+    func read() throws(SystemError) -> [UInt8] { try file.readStream(limit: 64 << 10) }
+
+    /// Whether a path leads to this file.
+    func isAt(_ path: String) -> Bool { file.isAt(path) }
 }

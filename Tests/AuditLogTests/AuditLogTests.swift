@@ -175,6 +175,36 @@ internal import TokenModel
         #expect(names == (0..<20).map { "app-\($0)" })
     }
 
+    /// The newest file may be longer then than what has been read of an older one, and the oldest one is deleted in the end.
+    @Test(arguments: [1, 3], 1...5)
+    func readsEachLineOnceWhenTheFilesAreRenamedMeanwhile(files: Int, renamings: Int) async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("audit.log")
+        var contents = (1..<files).map { ["old-\($0)"] } + [["first", "second"]]
+        for content in contents { await write(asNewFile: content, to: path) }
+        var reader = try AuditReader(path: path)
+        let first = try reader.next()
+        var items = [try #require(first)]
+        for number in 1...renamings {
+            contents.append(number == renamings ? ["long-1", "long-2", "long-3", "long-4"] : ["new-\(number)"])
+            await write(asNewFile: contents[contents.count - 1], to: path)
+        }
+        while let item = try reader.next() { items.append(item) }
+        let names = items.compactMap { item -> String? in
+            if case .line(_, let line) = item { line["client_id"] } else { nil }
+        }
+        // The first file was open before it was deleted.
+        let deleted = max(contents.count - 1 - AuditWriter.olderFiles, 0)
+        #expect(names == contents[0] + contents.dropFirst(max(deleted, 1)).flatMap(\.self))
+        #expect(items.count - names.count == (deleted > 1 ? 1 : 0))
+    }
+
+    /// Writes the lines of a new file of the log.
+    private func write(asNewFile clientIDs: [String], to path: String) async {
+        await write(Array(clientIDs.prefix(1)), to: path, limit: 1)
+        await write(Array(clientIDs.dropFirst()), to: path)
+    }
+
     /// An app cannot push other lines out of the log by repeating a request.
     @Test func countsEqualTokensThatWaitInOneLine() async throws {
         let folder = try TemporaryFolder()
