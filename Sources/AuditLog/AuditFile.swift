@@ -22,7 +22,7 @@ final class AuditFile: AuditSink {
         self.limit = limit
     }
 
-    func append(_ events: [AuditEvent]) throws(TokenError) {
+    func append(_ events: [AuditEvent]) throws(AuditFailure) {
         do throws(SystemError) {
             if !isContinued { try continueChain() }
             isContinued = true
@@ -32,7 +32,8 @@ final class AuditFile: AuditSink {
             try write(bytes)
             chain = next
         } catch {
-            throw TokenError(.storeUnavailable, "the audit log \(path) cannot be written: \(error)")
+            throw AuditFailure(
+                error: TokenError(.storeUnavailable, "the audit log \(path) cannot be written: \(error)"))
         }
     }
 

@@ -23,7 +23,8 @@ final class AuditJournal: AuditSink {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    func append(_ events: [AuditEvent]) throws(TokenError) {
+    func append(_ events: [AuditEvent]) throws(AuditFailure) {
+        var written = 0
         do throws(SystemError) {
             for event in events {
                 var next = chain
@@ -36,9 +37,13 @@ final class AuditJournal: AuditSink {
                 ]
                 try send(fields.joined(separator: "\n") + "\n")
                 chain = next
+                written += 1
             }
         } catch {
-            throw TokenError(.storeUnavailable, "the journal \(socketPath) does not accept the audit log: \(error)")
+            throw AuditFailure(
+                error: TokenError(
+                    .storeUnavailable, "the journal \(socketPath) does not accept the audit log: \(error)"),
+                written: written)
         }
     }
 

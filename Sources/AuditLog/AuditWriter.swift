@@ -157,17 +157,18 @@ package final class AuditWriter: Sendable {
         if beginsPause { queue.asyncAfter(deadline: .now() + Self.interval) { self.endPause() } }
         guard let last = events.last else { return waiting.withLock { $0.lost += lost } }
         let gap = lost > 0 ? [AuditEvent(.lost, time: last.time, outcome: "lost", count: lost)] : []
+        let lines = gap + events
         let outcome = sink.withLock { sink in
-            Result { () throws(TokenError) in try sink.append(gap + events) }
+            Result { () throws(AuditFailure) in try sink.append(lines) }
         }
         let failure = waiting.withLock { waiting -> TokenError? in
-            guard case .failure(let error) = outcome else {
+            guard case .failure(let rest) = outcome else {
                 waiting.isFailing = false
                 return nil
             }
-            waiting.lost += events.reduce(lost) { $0 + ($1.count ?? 1) }
+            waiting.lost += lines.dropFirst(rest.written).reduce(0) { $0 + ($1.count ?? 1) }
             defer { waiting.isFailing = true }
-            return waiting.isFailing ? nil : error
+            return waiting.isFailing ? nil : rest.error
         }
         if let failure { onFailure(failure) }
     }
@@ -209,6 +210,13 @@ extension AuditEvent {
 
 /// A place for the lines of the log. Used on one thread at a time.
 protocol AuditSink: AnyObject {
-    /// Appends the lines of events. A file has all of them afterwards, or none.
-    func append(_ events: [AuditEvent]) throws(TokenError)
+    /// Appends the lines of events. A file has all of them afterwards, or none; the journal may have the first ones only.
+    func append(_ events: [AuditEvent]) throws(AuditFailure)
+}
+
+/// The error of an ``AuditSink`` that has not appended all lines.
+struct AuditFailure: Error {
+    let error: TokenError
+    /// The number of lines that have been appended.
+    var written = 0
 }

@@ -370,23 +370,4 @@ internal import TokenModel
         #expect(!String(decoding: bytes, as: UTF8.self).unicodeScalars.contains("\u{202E}"))
         #expect(try read(path).findings.isEmpty)
     }
-
-    #if os(Linux)
-        @Test func sendsEachLineToTheJournal() async throws {
-            let folder = try TemporaryFolder()
-            let socket = folder.file("journal")
-            let journal = try DatagramSocket(at: socket)
-            let writer = AuditWriter(.journal(socket: socket))
-            writer.record(event("app-1"))
-            writer.record(event("app-2"))
-            await writer.flush()
-            for (number, name) in [(1, "app-1"), (2, "app-2")] {
-                let fields = try journal.receive().split(separator: "\n").map(String.init)
-                #expect(fields.contains("PRIORITY=5") && fields.contains("SYSLOG_IDENTIFIER=sso-agent"))
-                #expect(fields.contains("SSO_AGENT_EVENT=sign_in") && fields.contains("SSO_AGENT_SEQ=\(number)"))
-                let message = try #require(fields.first { $0.hasPrefix("MESSAGE=") })
-                #expect(AuditLine(Array(message.dropFirst(8).utf8))?["client_id"] == name)
-            }
-        }
-    #endif
 }
