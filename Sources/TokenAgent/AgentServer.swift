@@ -213,7 +213,7 @@ package final class AgentServer: Sendable {
         let base = parts.base
         base.inspector.stop()
         let (loop, registry, owner) = (base.loop, parts.sessions.registry, base.owner)
-        await runWithTimeout {
+        await runWithTimeout(Self.publicationTime) {
             owner.assumeIsolated { owner in
                 owner.retirePage()
                 owner.cancelReload()
@@ -221,12 +221,12 @@ package final class AgentServer: Sendable {
             }
         }
         if finishesReplies {
-            await runWithTimeout {
+            await runWithTimeout(Self.replyTime) {
                 registry.value.end(on: loop).and(owner.assumeIsolated { $0.untilResponsesAreSaved() }).map { _ in }
             }
         }
         await base.endpoint.close()
-        await runWithTimeout { owner.assumeIsolated { $0.shutDown() } }
+        await runWithTimeout(Self.changeTime) { owner.assumeIsolated { $0.shutDown() } }
         await base.store.close()
         let wakeup = parts.sessions.wakeup
         try? await loop.submit { wakeup.value.end() }.get()
@@ -245,11 +245,22 @@ package final class AgentServer: Sendable {
         _ = timers.schedule(loop, .microseconds(interval)) { keepAlive(notifier, on: loop, timers) }
     }
 
-    /// Runs work on the event loop, and waits for it for ten seconds at most.
-    private func runWithTimeout(_ work: @escaping @Sendable () -> EventLoopFuture<Void>) async {
+    /// The longest time for which a stop waits, in seconds, apart from a disk that does not answer. What ends a process that does not stop
+    /// has to wait longer, since the last line of the audit log is written afterwards.
+    package static let longestStop: Int64 = publicationTime + replyTime + changeTime
+
+    /// The time for which a stop waits for the files of published sockets to be removed, in seconds.
+    private static let publicationTime: Int64 = 5
+    /// The time for which it waits for requests that wait for a token endpoint or the user.
+    private static let replyTime: Int64 = 10
+    /// The time for which it waits for changes to be saved.
+    private static let changeTime: Int64 = 10
+
+    /// Runs work on the event loop, and waits for it for a limited number of seconds.
+    private func runWithTimeout(_ seconds: Int64, _ work: @escaping @Sendable () -> EventLoopFuture<Void>) async {
         let loop = parts.base.loop
         let done = loop.makePromise(of: Void.self)
-        let timer = options.timers.schedule(loop, .seconds(10)) { done.succeed() }
+        let timer = options.timers.schedule(loop, .seconds(seconds)) { done.succeed() }
         loop.flatSubmit(work).cascade(to: done)
         try? await done.futureResult.get()
         timer.cancel()

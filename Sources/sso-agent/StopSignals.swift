@@ -2,6 +2,7 @@ internal import CAgentSystem
 internal import Dispatch
 internal import PosixFiles
 internal import Synchronization
+internal import TokenAgent
 
 #if canImport(Glibc)
     internal import Glibc
@@ -100,6 +101,6 @@ struct StopSignals {
         _exit(128 + number)
     }
 
-    /// In seconds; longer than a stop takes, which gives replies in progress ten seconds, and changes ten more.
-    private static let timeout = 30.0
+    /// In seconds; longer than a stop takes, whose last line of the audit log would be lost otherwise.
+    private static let timeout = Double(AgentServer.longestStop + 5)
 }

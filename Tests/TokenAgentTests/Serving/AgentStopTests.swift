@@ -1,0 +1,47 @@
+internal import AccessPolicy
+internal import Foundation
+internal import NIOCore
+internal import Synchronization
+internal import TestSupport
+internal import Testing
+internal import TokenEndpoint
+internal import TokenModel
+
+@testable internal import TokenAgent
+
+/// An agent that stops.
+@Suite(.bounded) struct AgentStopTests {
+    /// After the longest stop, the last line of the audit log is still to be written before the process is ended.
+    @Test func waitsNoLongerThanTheLongestStop() async throws {
+        let (folder, clock) = (try TemporaryFolder(), TestClock())
+        var options = AgentOptions(
+            socketPath: folder.file("agent.sock"), stateDirectory: folder.file("state"), allowsLoopbackHTTP: false,
+            network: try NetworkSettings(environment: [:]), policy: PeerPolicy(userID: geteuid()),
+            now: { clock.now }, logger: LogCollector.Messages().logger())
+        let recorder = DelayRecorder()
+        options.timers = recorder.timers
+        let server = try await AgentServer.start(options)
+        recorder.begin()
+        await server.stop()
+        #expect(recorder.seconds.reduce(0, +) == AgentServer.longestStop)
+        // The process is ended after 30 seconds.
+        #expect(AgentServer.longestStop <= 25)
+    }
+}
+
+/// Timers that record their delays.
+private final class DelayRecorder: Sendable {
+    private let delays = Mutex<[Int64]?>(nil)
+
+    /// The delays since ``begin()`` was called.
+    var seconds: [Int64] { delays.withLock { $0 ?? [] } }
+
+    func begin() { delays.withLock { $0 = [] } }
+
+    var timers: Timers {
+        Timers { loop, delay, work in
+            self.delays.withLock { $0?.append(delay.nanoseconds / 1_000_000_000) }
+            return Timers.system.schedule(loop, delay, work)
+        }
+    }
+}
