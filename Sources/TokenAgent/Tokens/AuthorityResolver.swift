@@ -59,6 +59,10 @@ final class AuthorityResolver {
                     + "\(ValueLimits.authority), or one of them has control characters")
         }
         if authority.scheme == "http", !service.allowsLoopbackHTTP { return .withoutTLS(authority) }
+        guard parameters.hasMergeableClaims else {
+            return TokenError(
+                .invalidDeveloperParameter, "claims that capabilities are to be added to have to be a JSON object")
+        }
         guard parameters.validatesAuthority else { return nil }
         switch authority.kind {
         case .entra:
@@ -243,8 +247,16 @@ extension TokenParameters {
     ///
     /// Claims that an app gives as a further parameter are a part of it: the form has one field for them.
     var mergedClaims: String? {
-        let claims = claims ?? extraParameters["claims"]
-        guard !capabilities.isEmpty else { return claims }
-        return ClaimsRequestJSON(claims ?? "").adding(capabilities: capabilities)
+        guard !capabilities.isEmpty, let request = ClaimsRequestJSON(ownClaims ?? "") else { return ownClaims }
+        return request.adding(capabilities: capabilities)
     }
+
+    /// Whether there are no client capabilities, or a claims request that they can be added to. Without them, the provider judges it.
+    fileprivate var hasMergeableClaims: Bool {
+        guard !capabilities.isEmpty, let claims = ownClaims else { return true }
+        return ClaimsRequestJSON(claims) != nil
+    }
+
+    /// The claims request of the app; nil if there is none.
+    private var ownClaims: String? { claims ?? extraParameters["claims"] }
 }

@@ -4,9 +4,16 @@ internal import TokenModel
 package struct ClaimsRequestJSON: Sendable {
     private let request: JSONTree
 
-    /// - Parameter json: text that is not a JSON object counts as an empty request.
-    package init(_ json: String) {
-        request = (try? JSONReader.read(Array(json.utf8), maximumValues: JSONReader.valuesOfMessage)) ?? .object([])
+    /// Returns nil if the text is neither a JSON object nor blank, as that of an empty request may be.
+    package init?(_ json: String) {
+        guard json.trimmedNonEmpty != nil else {
+            request = .object([])
+            return
+        }
+        guard let request = try? JSONReader.read(Array(json.utf8), maximumValues: JSONReader.valuesOfMessage),
+            request.isObject
+        else { return nil }
+        self.request = request
     }
 
     /// The request with the client capabilities as `access_token.xms_cc.values`.

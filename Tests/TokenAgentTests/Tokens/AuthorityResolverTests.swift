@@ -65,6 +65,20 @@ internal import TokenModel
         #expect(try await parts.refusal("https://login.example.com/common") == nil)
     }
 
+    /// They would be sent without the app's claims otherwise.
+    @Test func refusesClaimsToWhichCapabilitiesCannotBeAdded() async throws {
+        for (claims, isRefused) in [("{", true), ("[]", true), ("{}", false), ("", false)] {
+            for isParameter in [false, true] {
+                var parameters = TokenParameters.sample()
+                if isParameter { parameters.extraParameters["claims"] = claims } else { parameters.claims = claims }
+                #expect(await parts.refusal(of: parameters) == nil)
+                parameters.capabilities = ["cp1"]
+                let refusal = await parts.refusal(of: parameters)
+                #expect(refusal?.code == (isRefused ? TokenError.Code.invalidDeveloperParameter : nil), "\(claims)")
+            }
+        }
+    }
+
     @Test func doesNotCacheAnOutage() async throws {
         let resolving = try await parts.resolve("https://login.example.com/common")
         await parts.provider.discoveries.next().fail(TokenError(.networkUnavailable, "no route"))
@@ -155,6 +169,10 @@ extension Parts {
         var parameters = TokenParameters.sample(authority: try Authority(url))
         parameters.validatesAuthority = validates
         return core.authorities.refusal(of: parameters)
+    }
+
+    fileprivate func refusal(of parameters: TokenParameters) -> TokenError? {
+        core.authorities.refusal(of: parameters)
     }
 
     fileprivate func authority(_ parameters: TokenParameters, movedTo name: String) -> Authority {
