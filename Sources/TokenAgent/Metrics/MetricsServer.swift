@@ -18,7 +18,8 @@ internal import TokenModel
 ///
 /// It has an event loop and a thread of its own, so that a scraper which is slow, hostile or one of many costs the agent's event loop one
 /// short function call for each answer, and fifty of them in a second at most. Connections, their time and the length of a request are
-/// limited. The peer is identified before a byte is read, and the access policy decides as for `get_status`.
+/// limited, and no process can use up the connections. The peer is identified before a byte is read, and the access policy decides as for
+/// `get_status`.
 final class MetricsServer: Sendable {
     /// What answers a request: the measurements for a peer; nil if it may not have them.
     typealias Source = @Sendable (PeerIdentity, any EventLoop) -> EventLoopFuture<[AgentMetric]?>
@@ -78,7 +79,7 @@ extension MetricsServer {
     private final class Acceptor: Sendable {
         private let admission: PeerAdmission
         private let source: Source
-        private let connections = Atomic(0)
+        private let places = ScrapePlaces(limit: MetricsServer.connectionLimit)
         private let turns = ScrapeTurns(interval: MetricsServer.interval)
         private let isStopping = Atomic(false)
 
@@ -97,14 +98,12 @@ extension MetricsServer {
                 .childChannelOption(.outOfBandInline, value: 1)
                 // The socket takes nothing from the channel until its peer is identified.
                 .childChannelInitializer { channel in
-                    guard self.admit(channel) else {
-                        return channel.eventLoop.makeFailedFuture(TokenError(.requestDenied, "too many connections"))
-                    }
+                    self.limitTime(of: channel)
                     return self.admission.identity(of: channel) { peer in
                         let key = PeerKey.process(peer.processID ?? 0)
-                        return PeerAdmission.Waiting(
-                            identification: Identification(of: key) { channel.close(promise: nil) }
-                        ) {}
+                        let identification = Identification(of: key) { channel.close(promise: nil) }
+                        self.places.add(channel, identification)
+                        return PeerAdmission.Waiting(identification: identification) {}
                     }.flatMapThrowing { peer in
                         let pipeline = channel.pipeline.syncOperations
                         try pipeline.addHandler(RequestSizeLimit())
@@ -115,18 +114,10 @@ extension MetricsServer {
                 }
         }
 
-        /// Counts a connection until it is closed, at the latest when its time limit has passed.
-        private func admit(_ channel: any Channel) -> Bool {
-            guard connections.add(1, ordering: .relaxed).newValue <= MetricsServer.connectionLimit else {
-                connections.subtract(1, ordering: .relaxed)
-                return false
-            }
+        /// Closes a connection when its time is over.
+        private func limitTime(of channel: any Channel) {
             let closing = channel.eventLoop.scheduleTask(in: MetricsServer.timeLimit) { channel.close(promise: nil) }
-            channel.closeFuture.whenComplete { _ in
-                closing.cancel()
-                self.connections.subtract(1, ordering: .relaxed)
-            }
-            return true
+            channel.closeFuture.whenComplete { _ in closing.cancel() }
         }
 
         /// The measurements as text, when it is the connection's turn; nil if the peer may not have them.
@@ -152,7 +143,7 @@ extension MetricsServer {
         }
     }
 
-    /// The largest number of connections.
+    /// The largest number of connections. Past it, one of the process with most of them is closed.
     private static let connectionLimit = 8
     /// The time limit of a connection.
     private static let timeLimit = TimeAmount.seconds(5)

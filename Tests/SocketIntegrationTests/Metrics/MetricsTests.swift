@@ -210,12 +210,22 @@ internal import TokenWire
         }
     }
 
-    /// Connections that say nothing take the places of others, but not those of the agent's own socket.
+    /// The latest connections of a process replace its earlier ones, and leave those of the agent's own socket alone.
     @Test func limitsConnections() async throws {
         try await withMetrics { f, path in
             let peers = try (0..<20).map { _ in try RawPeer(path) }
-            try await offPool { for peer in peers.dropFirst(8) { peer.waitUntilClosed() } }
+            try await offPool { for peer in peers.dropLast(8) { peer.waitUntilClosed() } }
             #expect(try await f.agent.status().accounts == 0)
+        }
+    }
+
+    /// The scraper is a process of its own.
+    @Test func answersAScraperWhileAnotherProcessHasTheOtherConnections() async throws {
+        try await withMetrics { _, path in
+            let peers = try (0..<8).map { _ in try RawPeer(path) }
+            let (status, output) = try await get("/metrics", at: path)
+            #expect(status == 0 && output.hasSuffix("200 text/plain; version=0.0.4; charset=utf-8"), "\(output)")
+            withExtendedLifetime(peers) {}
         }
     }
 
