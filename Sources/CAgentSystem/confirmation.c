@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
@@ -15,9 +17,14 @@
 #include <sys/sysmacros.h>
 #endif
 
+#if !defined(MSG_NOSIGNAL)
+#define MSG_NOSIGNAL 0
+#endif
+
 /* In seconds. */
 #define PATIENCE 60
-/* The time after which it is checked whether the process that asks still has the terminal, in milliseconds. */
+/* The time after which it is checked whether the process that asks still has the terminal, and whether the question is withdrawn while
+   a program asks it, in milliseconds. */
 #define CHECK_INTERVAL 200
 #define PREFIX "sso-agent: "
 
@@ -32,13 +39,37 @@ static int is_plain(const char *text) {
     return 1;
 }
 
-static int ask_with_program(const char *program, const char *question) {
+/* Whether there is anything to read at the socket, or its other end is closed. */
+static int is_withdrawn(int withdrawal) {
+    struct pollfd event = {.fd = withdrawal, .events = POLLIN};
+    return poll(&event, 1, 0) > 0;
+}
+
+void agent_withdraw_question(int socket) {
+    uint8_t message[AGENT_WITHDRAWAL] = {0};
+    send(socket, message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+void agent_forget_withdrawals(int socket) {
+    uint8_t message[AGENT_WITHDRAWAL];
+    while (recv(socket, message, sizeof message, MSG_DONTWAIT) > 0) {}
+}
+
+static int ask_with_program(const char *program, const char *question, int withdrawal) {
     char text[sizeof PREFIX + AGENT_QUESTION_LIMIT];
     snprintf(text, sizeof text, PREFIX "%s", question);
     char *const words[] = {(char *)program, text, NULL};
     pid_t child;
-    if (agent_spawn_with(words, "SSH_ASKPASS_PROMPT=confirm", -1, &child) != 0) return 0;
-    return agent_wait_or_kill(child, PATIENCE * 1000) == 0;
+    if (agent_spawn_group_with(words, "SSH_ASKPASS_PROMPT=confirm", -1, &child) != 0) return 0;
+    int64_t deadline = agent_milliseconds() + PATIENCE * 1000;
+    while (agent_milliseconds() < deadline && !is_withdrawn(withdrawal)) {
+        int code;
+        if (agent_wait_for(child, CHECK_INTERVAL, &code)) return code == 0;
+    }
+    /* With the programs that it has started: one of them may show the question. */
+    kill(-child, SIGKILL);
+    agent_wait(child);
+    return 0;
 }
 
 #if defined(__linux__)
@@ -88,18 +119,19 @@ static int open_terminal(unsigned device) {
     return -1;
 }
 
-/* Reads one line; 1 if it is "yes". 0 as soon as the process has ended, is stopped, or has lost the terminal's foreground: what is typed
-   then is for another program. */
-static int is_yes(int terminal, int32_t pid, uint64_t start, unsigned device) {
+/* Reads one line; 1 if it is "yes". 0 as soon as the question is withdrawn, or the process has ended, is stopped, or has lost the
+   terminal's foreground: what is typed then is for another program. */
+static int is_yes(int terminal, int32_t pid, uint64_t start, unsigned device, int withdrawal) {
     int64_t deadline = agent_milliseconds() + PATIENCE * 1000;
     char line[64];
     size_t count = 0;
     while (count < sizeof line) {
         int64_t left = deadline - agent_milliseconds();
-        struct pollfd event = {.fd = terminal, .events = POLLIN};
+        struct pollfd events[2] = {{.fd = terminal, .events = POLLIN}, {.fd = withdrawal, .events = POLLIN}};
         if (left <= 0) return 0;
-        int ready = poll(&event, 1, left < CHECK_INTERVAL ? (int)left : CHECK_INTERVAL);
+        int ready = poll(events, 2, left < CHECK_INTERVAL ? (int)left : CHECK_INTERVAL);
         if (ready < 0 && errno != EINTR) return 0;
+        if (ready > 0 && events[1].revents != 0) return 0;
         if (terminal_of(pid, start) != device) return 0;
         if (ready <= 0) continue;
         if (read(terminal, &line[count], 1) != 1) return 0;
@@ -109,7 +141,7 @@ static int is_yes(int terminal, int32_t pid, uint64_t start, unsigned device) {
     return 0;
 }
 
-static int ask_on_terminal(int32_t pid, uint64_t start, const char *question) {
+static int ask_on_terminal(int32_t pid, uint64_t start, const char *question, int withdrawal) {
     unsigned device = terminal_of(pid, start);
     if (device == 0) return -1;
     int terminal = open_terminal(device);
@@ -119,21 +151,22 @@ static int ask_on_terminal(int32_t pid, uint64_t start, const char *question) {
         text, sizeof text, "\r\n" PREFIX "%s\r\nType yes to allow it, within %d seconds: ", question, PATIENCE);
     /* What has been typed before the question does not count. */
     tcflush(terminal, TCIFLUSH);
-    int answer = write(terminal, text, (size_t)length) == length && is_yes(terminal, pid, start, device);
+    int answer = write(terminal, text, (size_t)length) == length && is_yes(terminal, pid, start, device, withdrawal);
     close(terminal);
     return answer;
 }
 
 #else
 
-static int ask_on_terminal(int32_t pid, uint64_t start, const char *question) {
-    (void)pid, (void)start, (void)question;
+static int ask_on_terminal(int32_t pid, uint64_t start, const char *question, int withdrawal) {
+    (void)pid, (void)start, (void)question, (void)withdrawal;
     return -1;
 }
 
 #endif
 
-int agent_confirm(const char *askpass, int32_t pid, uint64_t start, const char *question) {
+int agent_confirm(const char *askpass, int32_t pid, uint64_t start, const char *question, int withdrawal) {
     if (!is_plain(question)) return 0;
-    return askpass != NULL ? ask_with_program(askpass, question) : ask_on_terminal(pid, start, question);
+    return askpass != NULL ? ask_with_program(askpass, question, withdrawal)
+                           : ask_on_terminal(pid, start, question, withdrawal);
 }

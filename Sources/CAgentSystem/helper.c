@@ -141,6 +141,7 @@ static void *serve_inspection(void *lane) {
     }
 }
 
+/* What comes at the lane while a question is asked withdraws it, and so does the end of the agent. */
 static void *serve_confirmation(void *lane) {
     int socket = (int)(intptr_t)lane;
     struct question question;
@@ -148,10 +149,12 @@ static void *serve_confirmation(void *lane) {
         ssize_t length = recv(socket, &question, sizeof question, MSG_TRUNC);
         if (length < 0 && errno == EINTR) continue;
         if (length <= 0) return NULL;
+        /* It has come after the answer. */
+        if (length == AGENT_WITHDRAWAL) continue;
         int32_t answer = 0;
         if ((size_t)length > offsetof(struct question, text) && (size_t)length <= sizeof question) {
             ((char *)&question)[length - 1] = 0;
-            answer = agent_confirm(settings.askpass, question.pid, question.start, question.text);
+            answer = agent_confirm(settings.askpass, question.pid, question.start, question.text, socket);
         }
         send(socket, &answer, sizeof answer, MSG_NOSIGNAL);
     }
@@ -180,8 +183,8 @@ static void serve(const int ends[AGENT_LANES]) {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, STACK);
-    pthread_t sockets;
-    int has_sockets = 0;
+    pthread_t finishing[2];
+    int count = 0;
     for (int lane = AGENT_LANE_CONFIRMATION; lane < AGENT_LANES; lane++) {
         pthread_t thread;
         void *(*work)(void *) = lane == AGENT_LANE_CONFIRMATION ? serve_confirmation
@@ -190,16 +193,15 @@ static void serve(const int ends[AGENT_LANES]) {
         /* The agent sees that the lane is closed. */
         if (pthread_create(&thread, &attributes, work, (void *)(intptr_t)(FIRST_LANE + lane)) != 0) {
             close(FIRST_LANE + lane);
-        } else if (lane == AGENT_LANE_SOCKETS) {
-            sockets = thread;
-            has_sockets = 1;
+        } else if (lane == AGENT_LANE_SOCKETS || lane == AGENT_LANE_CONFIRMATION) {
+            finishing[count++] = thread;
         } else {
             pthread_detach(thread);
         }
     }
     agent_serve_keyring(FIRST_LANE + AGENT_LANE_KEYRING, settings.secret_tool, settings.store);
-    /* It removes its files when the agent has ended. */
-    if (has_sockets) pthread_join(sockets, NULL);
+    /* They remove their files, and end the program that asks, when the agent has ended. */
+    while (count > 0) pthread_join(finishing[--count], NULL);
     _exit(0);
 }
 
@@ -226,17 +228,6 @@ int agent_start_helper(const agent_helper_settings *chosen, int lanes[AGENT_LANE
         if (code != 0) close(lanes[lane]);
     }
     return code;
-}
-
-/* Sends a request, and receives its reply: the number of bytes, or -1. */
-static ssize_t call(int lane, const struct msghdr *request, void *reply, size_t limit) {
-    ssize_t length;
-    do length = sendmsg(lane, request, MSG_NOSIGNAL);
-    while (length < 0 && errno == EINTR);
-    if (length < 0) return -1;
-    do length = recv(lane, reply, limit, 0);
-    while (length < 0 && errno == EINTR);
-    return length > 0 ? length : -1;
 }
 
 /* Has the helper inspect a process: the number of bytes after the result, or -1. */
@@ -298,15 +289,30 @@ int agent_ask_to_make_socket(int lane, const char *path, const uint32_t users[],
 
 void agent_ask_to_remove_socket(int lane, const char *path) { call_sockets(lane, REMOVE_SOCKET, path, NULL, 0); }
 
-int agent_ask_to_confirm(int lane, int32_t pid, uint64_t start, const char *text) {
+int agent_send_question(int lane, int32_t pid, uint64_t start, const char *text) {
     struct question question = {.pid = pid, .start = start};
     size_t length = strlen(text);
-    if (length > AGENT_QUESTION_LIMIT) return 0;
+    if (length > AGENT_QUESTION_LIMIT) return EINVAL;
     memcpy(question.text, text, length + 1);
-    struct iovec part = {&question, offsetof(struct question, text) + length + 1};
-    struct msghdr request = {.msg_iov = &part, .msg_iovlen = 1};
+    length += offsetof(struct question, text) + 1;
+    ssize_t sent;
+    do sent = send(lane, &question, length, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    return sent < 0 ? EIO : 0;
+}
+
+int agent_receive_answer(int lane) {
     int32_t answer;
-    return call(lane, &request, &answer, sizeof answer) == sizeof answer ? answer : -1;
+    ssize_t length;
+    do length = recv(lane, &answer, sizeof answer, 0);
+    while (length < 0 && errno == EINTR);
+    return length == sizeof answer ? answer : -1;
+}
+
+int agent_ask_to_confirm(int lane, int32_t pid, uint64_t start, const char *text) {
+    int code = agent_send_question(lane, pid, start, text);
+    if (code == 0) return agent_receive_answer(lane);
+    return code == EINVAL ? 0 : -1;
 }
 
 #else
@@ -332,6 +338,16 @@ int agent_ask_to_make_socket(int lane, const char *path, const uint32_t users[],
 }
 
 void agent_ask_to_remove_socket(int lane, const char *path) { (void)lane, (void)path; }
+
+int agent_send_question(int lane, int32_t pid, uint64_t start, const char *question) {
+    (void)lane, (void)pid, (void)start, (void)question;
+    return EIO;
+}
+
+int agent_receive_answer(int lane) {
+    (void)lane;
+    return -1;
+}
 
 int agent_ask_to_confirm(int lane, int32_t pid, uint64_t start, const char *question) {
     (void)lane, (void)pid, (void)start, (void)question;

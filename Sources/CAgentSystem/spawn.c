@@ -42,18 +42,21 @@ static int set_files(posix_spawn_file_actions_t *actions, int descriptor) {
 }
 
 /* Signals as in a fresh process: threads of Swift's pool block them all, and a program that inherited that could not
-   be told to quit. */
-static int set_signals(posix_spawnattr_t *attributes) {
+   be told to quit. A process group of its own, if that is wanted. */
+static int set_attributes(posix_spawnattr_t *attributes, int has_own_group) {
     sigset_t none, all;
     sigemptyset(&none);
     sigfillset(&all);
     int code = posix_spawnattr_setsigmask(attributes, &none);
     if (code == 0) code = posix_spawnattr_setsigdefault(attributes, &all);
-    if (code == 0) code = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
+    if (has_own_group) flags |= POSIX_SPAWN_SETPGROUP;
+    if (code == 0) code = posix_spawnattr_setpgroup(attributes, 0);
+    if (code == 0) code = posix_spawnattr_setflags(attributes, flags);
     return code;
 }
 
-static int spawn(char *const words[], char *const environment[], int descriptor, pid_t *child) {
+static int spawn(char *const words[], char *const environment[], int descriptor, int has_own_group, pid_t *child) {
     if (words[0] == NULL) return EINVAL;
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -62,7 +65,7 @@ static int spawn(char *const words[], char *const environment[], int descriptor,
     code = posix_spawnattr_init(&attributes);
     if (code == 0) {
         code = set_files(&actions, descriptor);
-        if (code == 0) code = set_signals(&attributes);
+        if (code == 0) code = set_attributes(&attributes, has_own_group);
         if (code == 0) code = posix_spawnp(child, words[0], &actions, &attributes, words, environment);
         posix_spawnattr_destroy(&attributes);
     }
@@ -70,13 +73,13 @@ static int spawn(char *const words[], char *const environment[], int descriptor,
     return code;
 }
 
-int agent_spawn(char *const words[], int descriptor, pid_t *child) { return spawn(words, environ, descriptor, child); }
+int agent_spawn(char *const words[], int descriptor, pid_t *child) { return spawn(words, environ, descriptor, 0, child); }
 
 int agent_spawn_with_environment(char *const words[], char *const environment[], int descriptor, pid_t *child) {
-    return spawn(words, environment, descriptor, child);
+    return spawn(words, environment, descriptor, 0, child);
 }
 
-int agent_spawn_with(char *const words[], const char *variable, int descriptor, pid_t *child) {
+int agent_spawn_group_with(char *const words[], const char *variable, int descriptor, pid_t *child) {
     size_t count = 0;
     while (environ[count] != NULL) count++;
     char **environment = calloc(count + 2, sizeof *environment);
@@ -84,7 +87,7 @@ int agent_spawn_with(char *const words[], const char *variable, int descriptor, 
     /* The first of two with one name is the one that the program sees. */
     environment[0] = (char *)variable;
     memcpy(environment + 1, environ, count * sizeof *environment);
-    int code = spawn(words, environment, descriptor, child);
+    int code = spawn(words, environment, descriptor, 1, child);
     free(environment);
     return code;
 }

@@ -34,6 +34,7 @@ package final class AgentServer: Sendable {
         let audit: AuditTrail?
         let owner: CacheOwner
         let inspector: PeerInspector
+        let confirmer: Confirmer
 
         init(_ options: AgentOptions) throws(TokenError) {
             store = try AgentServer.openStore(options, metrics)
@@ -47,6 +48,7 @@ package final class AgentServer: Sendable {
                 loop: loop, options: options, store: store, endpoint: endpoint, metrics: metrics, audit: audit)
             inspector = PeerInspector(
                 executables: options.policy.executables, helper: options.helper, timers: options.timers)
+            confirmer = Confirmer(askpass: options.askpass, helper: options.helper)
         }
     }
 
@@ -157,8 +159,8 @@ package final class AgentServer: Sendable {
         let descriptor = try listeningSocket(options)
         let (owner, audit, registry) = (base.owner, base.audit, sessions.registry)
         let acceptor = ConnectionAcceptor(
-            owner: owner, registry: registry, metrics: base.metrics, inspector: base.inspector, audit: audit,
-            options: options)
+            owner: owner, registry: registry, metrics: base.metrics, inspector: base.inspector,
+            confirmer: base.confirmer, audit: audit, options: options)
         // Begins to load the store before a connection is accepted: whatever its first request is, it waits for that load.
         try await base.loop.submit {
             owner.assumeIsolated { owner in
@@ -225,6 +227,8 @@ package final class AgentServer: Sendable {
                 registry.value.end(on: loop).and(owner.assumeIsolated { $0.untilResponsesAreSaved() }).map { _ in }
             }
         }
+        // The program that asks would go on without the agent.
+        await base.confirmer.stop()
         await base.endpoint.close()
         await runWithTimeout(Self.changeTime) { owner.assumeIsolated { $0.shutDown() } }
         await base.store.close()

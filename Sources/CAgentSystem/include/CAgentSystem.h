@@ -123,11 +123,20 @@ void agent_remove_socket(const char *path, const agent_socket_file *made);
 
 /* Asks a question, and waits a minute for the answer: with the program `askpass`, or if that is NULL on the controlling terminal of a
    process, which has to be in the terminal's foreground and to have started at `start` (in ticks since boot). If the process ends, is
-   stopped or loses the foreground, as after Ctrl-C or Ctrl-Z, that is no. The question has AGENT_QUESTION_LIMIT bytes at most and no
-   control characters. 1 for yes, 0 for anything else; -1 if nobody can be asked, and AGENT_FOREIGN_TERMINAL if that is so because the
-   terminal is another user's. */
+   stopped or loses the foreground, as after Ctrl-C or Ctrl-Z, that is no. So it is as soon as there is something to read at the socket
+   `withdrawal`, or its other end is closed; the program is killed then, as after the minute. -1 for no such socket. The question has
+   AGENT_QUESTION_LIMIT bytes at most and no control characters. 1 for yes, 0 for anything else; -1 if nobody can be asked, and
+   AGENT_FOREIGN_TERMINAL if that is so because the terminal is another user's. */
 enum { AGENT_FOREIGN_TERMINAL = -2 };
-int agent_confirm(const char *askpass, int32_t pid, uint64_t start, const char *question);
+int agent_confirm(const char *askpass, int32_t pid, uint64_t start, const char *question, int withdrawal);
+
+/* Withdraws the question that is asked with the other end of `socket`, or that has been sent to the helper. The length of the message is
+   no question's. */
+enum { AGENT_WITHDRAWAL = 2 };
+void agent_withdraw_question(int socket);
+
+/* Reads the withdrawals that have come too late for a question. */
+void agent_forget_withdrawals(int socket);
 
 /* Finds the user of the open TCP socket on this machine whose own address is `own` and whose other end is `remote`; that
    of a listening socket is the address 0 with port 0. For the peer of a connection, `own` is the peer's address. IPv4,
@@ -176,8 +185,8 @@ int agent_wait_for(pid_t child, int milliseconds, int *code);
 /* The same as `agent_wait`, of a child that is killed when it has not ended after so many milliseconds. */
 int agent_wait_or_kill(pid_t child, int milliseconds);
 
-/* The same as `agent_spawn`, with one more variable in the program's environment, such as "NAME=value". */
-int agent_spawn_with(char *const words[], const char *variable, int descriptor, pid_t *child);
+/* The same as `agent_spawn`, in a process group of its own and with one more variable in the program's environment, such as "NAME=value". */
+int agent_spawn_group_with(char *const words[], const char *variable, int descriptor, pid_t *child);
 
 /* The same, with this environment, which ends with NULL. */
 int agent_spawn_with_environment(char *const words[], char *const environment[], int descriptor, pid_t *child);
@@ -220,6 +229,12 @@ int agent_start_helper(const agent_helper_settings *settings, int lanes[AGENT_LA
 int agent_ask_to_describe(int lane, int32_t pid, agent_process *out);
 int agent_ask_for_flatpak_info(int lane, int32_t pid, char *out, size_t limit);
 int agent_ask_to_confirm(int lane, int32_t pid, uint64_t start, const char *question);
+
+/* The two steps of `agent_ask_to_confirm`. What `agent_withdraw_question` sends between them withdraws the question; what it sends later
+   has no effect. The first one returns 0 or an errno. */
+int agent_send_question(int lane, int32_t pid, uint64_t start, const char *question);
+int agent_receive_answer(int lane);
+
 int agent_ask_to_make_socket(int lane, const char *path, const uint32_t users[], int count);
 void agent_ask_to_remove_socket(int lane, const char *path);
 

@@ -6,23 +6,55 @@ internal import PosixFiles
 internal import Synchronization
 internal import TokenModel
 
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
 /// Asks a person to confirm requests: with the configured program, or else on the terminal of the process that sent the
 /// request.
 ///
 /// One question is asked at a time, on a thread of its own. The number of waiting questions is limited, in all and for
-/// each peer, since each may take a minute.
+/// each peer, since each may take a minute. A question is withdrawn when its connection is closed, and when the agent stops.
 final class Confirmer: Sendable {
+    /// A connection whose requests are confirmed.
+    final class Connection: Sendable {}
+
+    private struct Question {
+        let peer: LimitedPeer
+        let connection: Connection?
+        var isWithdrawn = false
+    }
+
+    private struct State {
+        /// The questions that wait or are asked.
+        var questions: [UInt64: Question] = [:]
+        var lastNumber: UInt64 = 0
+        /// The number of the question that is asked.
+        var asked: UInt64?
+        var isStopping = false
+    }
+
     /// The path of a program that gets the question as its argument, and exits with status 0 for yes; nil if there is none.
     private let askpass: String?
     private let helper: HelperProcess?
+    /// Two sockets, by which a question that this process asks is withdrawn; nil if the helper asks.
+    private let withdrawal: SocketPair?
     private let queue = DispatchQueue(label: "sso-agent.confirmation")
-    /// The number of questions of each peer that wait or are asked.
-    private let waiting = Mutex<[LimitedPeer: Int]>([:])
+    private let state = Mutex(State())
 
     /// - Parameter helper: the process that asks, with the program that it was started with; nil if this one does.
     init(askpass: String?, helper: HelperProcess?) {
         self.askpass = askpass
         self.helper = helper
+        withdrawal = try? helper == nil ? SocketPair() : nil
+    }
+
+    deinit {
+        guard let withdrawal else { return }
+        close(withdrawal.first)
+        close(withdrawal.second)
     }
 
     /// Whether the process that describes peers, and asks, has ended.
@@ -30,35 +62,59 @@ final class Confirmer: Sendable {
 
     /// Asks whether a peer may send a request.
     ///
+    /// - Parameter connection: the connection with which the question ends; nil for none.
     /// - Returns: a future of `requestDenied` (-53011) if the answer is not yes, or if nobody can be asked.
     func ask(
-        _ request: PolicyRequest, from peer: PeerIdentity, on loop: any EventLoop
+        _ request: PolicyRequest, from peer: PeerIdentity, of connection: Connection? = nil, on loop: any EventLoop
     ) -> EventLoopFuture<Result<Void, TokenError>> {
         let promise = loop.makePromise(of: Result<Void, TokenError>.self)
-        let asker = LimitedPeer(peer, at: nil)
-        let isAccepted = waiting.withLock { waiting in
-            guard waiting.values.reduce(0, +) < Self.limit, waiting[asker, default: 0] < Self.limitOfPeer else {
-                return false
-            }
-            waiting[asker, default: 0] += 1
-            return true
-        }
-        guard isAccepted else {
+        guard let number = begin(Question(peer: LimitedPeer(peer, at: nil), connection: connection)) else {
             promise.succeed(.failure(Self.denied(request, "too many requests wait for a confirmation")))
             return promise.futureResult
         }
         queue.async { [self] in
-            let outcome = Result { () throws(TokenError) in try ask(request, from: peer) }
-            waiting.withLock { $0[asker] = $0[asker].flatMap { count in count > 1 ? count - 1 : nil } }
+            let outcome = Result { () throws(TokenError) in try confirm(request, from: peer, number) }
+            state.withLock { $0.questions[number] = nil }
             promise.succeed(outcome)
         }
         return promise.futureResult
     }
 
-    private func ask(_ request: PolicyRequest, from peer: PeerIdentity) throws(TokenError) {
+    /// Withdraws the questions of a connection that is closed.
+    func withdrawQuestions(of connection: Connection) { withdraw { $0.connection === connection } }
+
+    /// Withdraws all questions, and returns when nobody is asked any more.
+    func stop() async {
+        state.withLock { $0.isStopping = true }
+        withdraw { _ in true }
+        await withCheckedContinuation { done in queue.async { done.resume() } }
+    }
+
+    /// Adds a question; returns its number, or nil if there are too many.
+    private func begin(_ question: Question) -> UInt64? {
+        state.withLock { state in
+            let ofPeer = state.questions.values.count { $0.peer == question.peer }
+            guard !state.isStopping, state.questions.count < Self.limit, ofPeer < Self.limitOfPeer else { return nil }
+            state.lastNumber += 1
+            state.questions[state.lastNumber] = question
+            return state.lastNumber
+        }
+    }
+
+    private func withdraw(_ matches: (Question) -> Bool) {
+        state.withLock { state in
+            for (number, question) in state.questions where !question.isWithdrawn && matches(question) {
+                state.questions[number]?.isWithdrawn = true
+                guard number == state.asked else { continue }
+                if let socket = helper?.confirmation ?? withdrawal?.second { agent_withdraw_question(socket) }
+            }
+        }
+    }
+
+    private func confirm(_ request: PolicyRequest, from peer: PeerIdentity, _ number: UInt64) throws(TokenError) {
         let purpose = request.purpose ?? "send the request \(request.name)"
         let question = TerminalText.line("\(peer.description) asks to \(purpose).")
-        switch answer(to: question, on: peer) {
+        switch answer(to: question, number, of: peer) {
         case 1: return
         case 0:
             let advice = askpass == nil ? "; run it again, and type yes" : ""
@@ -75,11 +131,28 @@ final class Confirmer: Sendable {
         }
     }
 
-    /// 1 for yes, 0 for no; negative if nobody can be asked.
-    private func answer(to question: String, on peer: PeerIdentity) -> Int32 {
+    /// 1 for yes, 0 for no, also if the question is withdrawn; negative if nobody can be asked.
+    private func answer(to question: String, _ number: UInt64, of peer: PeerIdentity) -> Int32 {
         let (processID, start) = (peer.processID ?? 0, peer.startTime ?? 0)
-        if let helper { return agent_ask_to_confirm(helper.confirmation, processID, start, question) }
-        return agent_confirm(askpass, processID, start, question)
+        // The helper gets the question before it can get a withdrawal of it.
+        let failure = state.withLock { state -> Int32? in
+            guard state.questions[number]?.isWithdrawn == false else { return 0 }
+            state.asked = number
+            guard let helper else { return nil }
+            return agent_send_question(helper.confirmation, processID, start, question) == 0 ? nil : -1
+        }
+        defer { endAsking() }
+        if let failure { return failure }
+        if let helper { return agent_receive_answer(helper.confirmation) }
+        return agent_confirm(askpass, processID, start, question, withdrawal?.first ?? -1)
+    }
+
+    /// What withdraws a question is sent before this, and so does not end the next one.
+    private func endAsking() {
+        state.withLock { state in
+            state.asked = nil
+            if let withdrawal { agent_forget_withdrawals(withdrawal.first) }
+        }
     }
 
     private static func denied(_ request: PolicyRequest, _ reason: String) -> TokenError {

@@ -13,6 +13,8 @@ struct ConnectedPeer: Sendable {
     let audit: AuditTrail?
     /// The handlers of the published socket of the connection; nil for the agent's own socket.
     var published: PublishedHandlers?
+    /// The connection, with which questions about its requests end.
+    let connection = Confirmer.Connection()
     /// Whether the peer may have the generation page, and so keep results: it shows when something changes for other apps.
     var sharesGenerations = false
 
@@ -64,7 +66,7 @@ struct ConnectedPeer: Sendable {
         case .confirm:
             let (denials, identity) = (denials, identity)
             return .confirming(
-                confirmer.ask(request, from: identity, on: loop).map { outcome in
+                confirmer.ask(request, from: identity, of: connection, on: loop).map { outcome in
                     if case .failure(let error) = outcome { denials.add(request, error, from: identity) }
                     return outcome
                 })

@@ -84,11 +84,11 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     func channelInactive(context: ChannelHandlerContext) {
         (self.context, socket) = (nil, nil)
         stopFrameTimeout()
-        let id = id
-        owner.assumeIsolated { $0.sessionEnded(id) }
+        owner.assumeIsolated { [id] in $0.sessionEnded(id) }
         registry.closed(self, of: usage)
         usage.ended(requests: waiting.count, of: waiting.bytes)
         waiting.removeOutcomes()
+        peer.confirmer.withdrawQuestions(of: peer.connection)
         usage.released(replyBytes: unsent)
         context.fireChannelInactive()
     }

@@ -25,7 +25,7 @@ struct ConnectionAcceptor: Sendable {
 
     init(
         owner: CacheOwner, registry: NIOLoopBoundBox<SessionRegistry>, metrics: AgentMetrics, inspector: PeerInspector,
-        audit: AuditTrail?, options: AgentOptions
+        confirmer: Confirmer, audit: AuditTrail?, options: AgentOptions
     ) {
         self.owner = owner
         self.registry = registry
@@ -33,7 +33,7 @@ struct ConnectionAcceptor: Sendable {
         self.inspector = inspector
         self.audit = audit
         self.options = options
-        confirmer = Confirmer(askpass: options.askpass, helper: options.helper)
+        self.confirmer = confirmer
     }
 
     /// A bootstrap that starts a session for each connection which is not refused.

@@ -111,6 +111,40 @@ internal import Testing
         }
     }
 
+    #if os(Linux)
+        /// The user would still see its question, and a yes would have no effect.
+        @Test(arguments: ["agent", "command"]) func endsTheProgramThatAsks(withThe process: String) async throws {
+            try await AgentProcessFixture.with(rules: "") { f in
+                let gate = f.folder.file("gate")
+                try #require(mkfifo(gate, 0o600) == 0)
+                // The shell waits for another program, which has to end as well.
+                let program = try await f.folder.makeProgram("askpass", "cat '\(gate)'\nexit 0")
+                try f.configure("[confirmation]\naskpass = \"\(program)\"\n")
+                let agent = try await f.agent()
+                let command = try TestProcess("ssoctl", export(f), environment: f.environment)
+                // Opened when the program asks.
+                let pipe = try await offPool { open(gate, O_WRONLY) }
+                defer { close(pipe) }
+                if process == "agent" {
+                    // It would start another agent.
+                    command.signal(SIGSTOP)
+                    try await agent.process.killHard()
+                } else {
+                    try await command.killHard()
+                }
+                let events = try await offPool {
+                    var event = pollfd(fd: pipe, events: 0, revents: 0)
+                    while poll(&event, 1, -1) < 0 {}
+                    return Int32(event.revents)
+                }
+                #expect(events & Int32(POLLERR) != 0, "nobody has the pipe open for reading")
+                try await command.killHard()
+                #expect(!wasExported(f))
+                withExtendedLifetime(agent) {}
+            }
+        }
+    #endif
+
     /// The rules that count are those of the time of the answer.
     @Test func refusesWhatARuleHasForbiddenWhileAPersonWasAsked() async throws {
         try await AgentProcessFixture.with(rules: "") { f in

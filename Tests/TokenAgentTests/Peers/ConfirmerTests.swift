@@ -10,6 +10,8 @@ internal import TokenModel
 
 /// Questions that wait for a person, who is a program here.
 @Suite(.bounded) struct ConfirmerTests {
+    private let request = PolicyRequest(name: "set_key", subject: RequestSubject(isLimitedToApp: false))
+
     /// A process that asks again and again must not keep another one's question from being asked.
     @Test func limitsTheQuestionsOfOneProcess() async throws {
         let folder = try TemporaryFolder()
@@ -18,7 +20,6 @@ internal import TokenModel
         let program = try await folder.makeProgram("askpass", "cat '\(gate)'")
         let confirmer = Confirmer(askpass: program, helper: nil)
         let loop = MultiThreadedEventLoopGroup.singleton.any()
-        let request = PolicyRequest(name: "set_key", subject: RequestSubject(isLimitedToApp: false))
         let flooder = PeerIdentity(userID: geteuid(), processID: 1, startTime: 1)
         let accepted = (0..<2).map { _ in confirmer.ask(request, from: flooder, on: loop) }
         for _ in 0..<20 {
@@ -39,5 +40,52 @@ internal import TokenModel
         let later = confirmer.ask(request, from: flooder, on: loop)
         _ = try await offPool { close(open(gate, O_WRONLY)) }
         await #expect(throws: Never.self) { try await later.get().get() }
+    }
+
+    /// The person would be asked about a request that nobody waits for, and the questions of others would wait for the answer.
+    @Test func withdrawsTheQuestionsOfAConnectionThatIsClosed() async throws {
+        let folder = try TemporaryFolder()
+        let gate = folder.file("gate")
+        try #require(mkfifo(gate, 0o600) == 0)
+        let program = try await folder.makeProgram("askpass", "exec cat '\(gate)'")
+        let confirmer = Confirmer(askpass: program, helper: nil)
+        let loop = MultiThreadedEventLoopGroup.singleton.any()
+        let (closed, staying) = (Confirmer.Connection(), Confirmer.Connection())
+        let peer = PeerIdentity(userID: geteuid(), processID: 1, startTime: 1)
+        let first = confirmer.ask(request, from: peer, of: closed, on: loop)
+        let other = PeerIdentity(userID: geteuid(), processID: 2, startTime: 2)
+        let second = confirmer.ask(request, from: other, of: staying, on: loop)
+        let third = confirmer.ask(request, from: peer, of: closed, on: loop)
+        let asked = try await openForWriting(gate)
+        confirmer.withdrawQuestions(of: closed)
+        await expectRefusal(of: first)
+        close(asked)
+        close(try await openForWriting(gate))
+        await #expect(throws: Never.self) { try await second.get().get() }
+        await expectRefusal(of: third)
+    }
+
+    @Test func asksNobodyOnceItHasStopped() async throws {
+        let folder = try TemporaryFolder()
+        let gate = folder.file("gate")
+        try #require(mkfifo(gate, 0o600) == 0)
+        let program = try await folder.makeProgram("askpass", "exec cat '\(gate)'")
+        let confirmer = Confirmer(askpass: program, helper: nil)
+        let loop = MultiThreadedEventLoopGroup.singleton.any()
+        let peer = PeerIdentity(userID: geteuid(), processID: 1, startTime: 1)
+        let questions = (0..<2).map { _ in confirmer.ask(request, from: peer, on: loop) }
+        let asked = try await openForWriting(gate)
+        await confirmer.stop()
+        for question in questions { await expectRefusal(of: question) }
+        await expectRefusal(of: confirmer.ask(request, from: peer, on: loop))
+        close(asked)
+    }
+
+    /// Opens the pipe that the program reads, when it does.
+    private func openForWriting(_ gate: String) async throws -> Int32 { try await offPool { open(gate, O_WRONLY) } }
+
+    private func expectRefusal(of question: EventLoopFuture<Result<Void, TokenError>>) async {
+        let error = await #expect(throws: TokenError.self) { try await question.get().get() }
+        #expect(error?.code == .requestDenied)
     }
 }

@@ -102,6 +102,8 @@ internal import Testing
                     var answer: Int32 = -1
                     #expect(recv(lane, &answer, 4, 0) == 4 && answer == 0)
                 }
+                // A withdrawal that comes too late ends no other question.
+                agent_withdraw_question(lane)
                 #expect(agent_ask_to_confirm(lane, 1, 1, "process 1 asks; $(id)") == 1)
             }
             let asked = try String(contentsOfFile: folder.file("asked"), encoding: .utf8)
