@@ -46,9 +46,9 @@ package final class TokenEndpointClient: Sendable {
         _ request: TokenRequest, _ delivery: DeliveryTracker? = nil
     ) async throws(TokenError) -> IssuedTokens {
         try await withCorrelationID(request.correlationID) { () async throws(TokenError) in
-            let form = try request.form()
             let endpoints = try await endpoints(
                 of: request.authority, version: request.version, correlationID: request.correlationID)
+            let form = try request.form(acceptsOfflineAccess: endpoints.acceptsOfflineAccess)
             let endpoint = try request.requireAllowedEndpoint(endpoints.token)
             let now = now
             do throws(TokenError) {
@@ -123,9 +123,9 @@ extension TokenEndpointClient {
     /// - Throws: `unsupportedFunctionality` (-51114) if the authority has no such endpoint.
     package func beginDeviceCode(_ request: DeviceCodeRequest) async throws(TokenError) -> DeviceCodeGrant {
         try await withCorrelationID(request.correlationID) { () async throws(TokenError) in
-            let form = try request.form()
             let endpoints = try await currentEndpoints(
                 of: request.authority, version: request.version, correlationID: request.correlationID)
+            let form = try request.form(acceptsOfflineAccess: endpoints.acceptsOfflineAccess)
             guard let url = endpoints.deviceCode else {
                 throw TokenError(.unsupportedFunctionality, "\(request.authority) offers no device code sign-in")
             }

@@ -21,7 +21,8 @@ extension SignInSessions {
         let url: String
         do throws(TokenError) {
             let page = try authorizationRequest(
-                request, redirectURI: redirect.redirectURI, challenge: pkce.challenge, state: state, nonce: nonce)
+                request, at: endpoints, redirectURI: redirect.redirectURI, challenge: pkce.challenge, state: state,
+                nonce: nonce)
             url = try await service.authorizationPage(for: page, at: endpoints)
             guard url.utf8.count <= ValueLimits.longText else { throw Self.tooLongURL }
         } catch {
@@ -101,7 +102,8 @@ extension SignInSessions {
     }
 
     private func authorizationRequest(
-        _ request: BeginInteractive, redirectURI: String, challenge: String, state: String, nonce: String
+        _ request: BeginInteractive, at endpoints: Endpoints, redirectURI: String, challenge: String, state: String,
+        nonce: String
     ) throws(TokenError) -> AuthorizationRequest {
         let parameters = request.parameters
         return try AuthorizationRequest(
@@ -110,7 +112,8 @@ extension SignInSessions {
             redirectURI: redirectURI, state: state, challenge: challenge, nonce: nonce, prompt: prompt(for: request),
             loginHint: request.loginHint, domainHint: request.domainHint, account: request.account.homeAccountID,
             claims: parameters.mergedClaims, extraParameters: parameters.extraParameters,
-            kind: parameters.authority.kind, correlationID: parameters.correlationID)
+            kind: parameters.authority.kind, acceptsOfflineAccess: endpoints.acceptsOfflineAccess,
+            correlationID: parameters.correlationID)
     }
 
     /// The `prompt` parameter. A user who has signed out of the app has to enter credentials again, even if the browser still has

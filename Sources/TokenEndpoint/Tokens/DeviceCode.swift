@@ -34,10 +34,10 @@ package struct DeviceCodeRequest: Sendable {
     }
 
     /// Encodes the body.
-    func form() throws(TokenError) -> FormParameters {
+    func form(acceptsOfflineAccess: Bool) throws(TokenError) -> FormParameters {
         var form = FormParameters()
         form.add("client_id", clientID.text)
-        try form.addAudience(scopes, version: version)
+        try form.addAudience(scopes, version: version, acceptsOfflineAccess: acceptsOfflineAccess)
         form.add("client_info", authority.kind == .openID ? nil : "1")
         form.add("claims", claims)
         form.add(extra: extraParameters)

@@ -66,8 +66,12 @@ public struct ScopeSet: Sendable, CustomStringConvertible {
     /// The scopes of this set, followed by those that only `other` has.
     public func union(_ other: ScopeSet) -> ScopeSet { ScopeSet(scopes + other.scopes) }
 
-    /// The scopes that the agent adds to every v2 request. An app may not request them.
-    public static let reserved = ScopeSet(["openid", "profile", "offline_access"])
+    /// The scopes that the agent adds to every v2 request, but for `offline_access` if an OpenID provider does not have it. An app may not
+    /// request them.
+    public static let reserved = ScopeSet(["openid", "profile", offlineAccess])
+
+    /// The scope with which an app requests a refresh token (OpenID Connect Core 1.0 section 11).
+    package static let offlineAccess = "offline_access"
 
     private static let defaultSuffix = "/.default"
 }

@@ -42,6 +42,30 @@ internal import TokenModel
         }
     }
 
+    /// Google and Amazon Cognito refuse requests with a scope that they do not have.
+    @Test func sendsNoOfflineAccessToAProviderThatListsItsScopesWithoutIt() async throws {
+        try await AgentFixture.online { f in
+            f.timers.skipDelays(upTo: 5)
+            f.emulator.control.settings.deviceCodeApprovedAtPoll = 1
+            f.emulator.control.settings.openIDConfiguration = ["scopes_supported": ["openid", "email", "profile"]]
+            f.emulator.control.addUser(Self.alice)
+            var parameters = try f.parameters(at: Self.main, kind: .openID)
+            try await f.signIn(Self.alice, parameters)
+            let begun = try await f.agent.beginDeviceCode(BeginDeviceCode(parameters: parameters))
+            _ = try await f.agent.completeDeviceCode(CompleteDeviceCode(sessionID: begun.sessionID))
+            let scopes = f.emulator.control.requests.compactMap { $0.parameters["scope"] }.map(ScopeSet.init(target:))
+            #expect(scopes.count >= 4)
+            #expect(scopes.allSatisfy { !$0.contains("offline_access") && $0.contains("openid") })
+            // An app may know better.
+            f.emulator.control.resetCounts()
+            parameters.scopes = parameters.scopes.union(ScopeSet(["offline_access"]))
+            let result = try await f.signIn(Self.alice, parameters)
+            #expect(try await !f.silent(parameters, result.account.reference, force: true).isFromCache)
+            let named = f.emulator.control.requests.compactMap { $0.parameters["scope"] }
+            #expect(named.first?.contains("offline_access") == true)
+        }
+    }
+
     @Test func signsInWithACodeOnAnotherDevice() async throws {
         try await AgentFixture.online { f in
             f.timers.skipDelays(upTo: 5)
