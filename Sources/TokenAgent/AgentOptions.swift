@@ -1,6 +1,7 @@
 package import AccessPolicy
 package import AgentSandbox
 package import AuditLog
+package import Dispatch
 package import Logging
 package import TokenEndpoint
 package import TokenModel
@@ -12,6 +13,11 @@ package struct AgentOptions: Sendable {
     package var socketPath: String
     /// The descriptor of a socket that listens at the path already, since the service manager has made it; nil to make one.
     package var handedSocket: Int32?
+    /// Called once, when the socket that the agent has made was removed or replaced, so that no app can reach the agent any more; nil if
+    /// that is not watched.
+    package var onSocketLoss: (@Sendable () -> Void)?
+    /// The time between two checks of the socket.
+    package var socketCheckInterval = DispatchTimeInterval.seconds(60)
     /// The service manager, which is told of the agent's state; nil without one.
     package var notifier: ServiceNotifier?
     /// The path of the socket for measurements; nil for none.

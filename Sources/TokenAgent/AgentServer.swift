@@ -22,6 +22,8 @@ package final class AgentServer: Sendable {
         let sessions: Sessions
         let listener: any Channel
         let metricsServer: MetricsServer?
+        /// Nil if the service manager has made the socket, which belongs to it.
+        let socket: SocketWatch?
     }
 
     /// What a server has before its event loop is used.
@@ -131,7 +133,9 @@ package final class AgentServer: Sendable {
             announceStart(options, base)
             return AgentServer(
                 options,
-                Parts(lock: lock, base: base, sessions: sessions, listener: listener, metricsServer: metricsServer))
+                Parts(
+                    lock: lock, base: base, sessions: sessions, listener: listener, metricsServer: metricsServer,
+                    socket: watchSocket(options)))
         } catch {
             await discard(base, metricsServer)
             throw error as? TokenError
@@ -173,6 +177,18 @@ package final class AgentServer: Sendable {
         return listener
     }
 
+    /// Watches the socket that the agent has made; nil if it is the service manager's.
+    private static func watchSocket(_ options: AgentOptions) -> SocketWatch? {
+        guard options.handedSocket == nil else { return nil }
+        return SocketWatch.start(at: options.socketPath, every: options.socketCheckInterval) {
+            guard let onSocketLoss = options.onSocketLoss else { return }
+            options.logger.error(
+                "the socket was removed or replaced, so that no app can reach this agent",
+                metadata: ["path": "\(options.socketPath)"])
+            onSocketLoss()
+        }
+    }
+
     /// Tells the audit log and the service manager that connections are accepted.
     private static func announceStart(_ options: AgentOptions, _ base: Base) {
         base.audit?.record(.agentStarted)
@@ -208,8 +224,10 @@ package final class AgentServer: Sendable {
     package func stop(finishesReplies: Bool = true) async {
         guard !isStopping.exchange(true, ordering: .acquiringAndReleasing) else { return }
         options.notifier?.send(.stopping)
-        // A socket of the service manager is not removed: connections wait at it until the next start.
-        if options.handedSocket == nil { unlink(options.socketPath) }
+        // A socket of the service manager is not removed: connections wait at it until the next start. Nor is one that has replaced the
+        // agent's.
+        parts.socket?.end()
+        if parts.socket?.isInPlace == true { unlink(options.socketPath) }
         try? await parts.listener.close()
         await parts.metricsServer?.stopAccepting()
         let base = parts.base

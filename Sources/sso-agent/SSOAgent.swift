@@ -271,6 +271,8 @@ struct SSOAgent: ParsableCommand {
         var options = options
         options.keys.passphrase = try passphraseDescriptor.map(PassphraseLine.readAndClose)
         let signals = StopSignals(isInForeground: !leavesOutput)
+        // An agent that no app can reach would only keep the next one from opening the store.
+        options.onSocketLoss = signals.stop
         let server = try await AgentServer.start(options)
         sandbox?.closeUnixSockets()
         options.keys.passphrase = nil

@@ -65,12 +65,15 @@ struct StopSignals {
     /// terminal that was closed, as SIGTERM.
     let arrivals: AsyncStream<Int32>
     private let source: (any DispatchSourceRead)?
+    /// Stops the process as SIGTERM does, but for the limit of time.
+    let stop: @Sendable () -> Void
 
     /// - Parameter isInForeground: whether the process ends when its terminal is closed.
     init(isInForeground: Bool) {
         let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
         let queue = DispatchQueue(label: "sso-agent.stop", qos: .userInteractive)
         arrivals = stream
+        stop = { continuation.yield(SIGTERM) }
         let signals = agent_catch_stop_signals()
         if signals >= 0 { agent_catch_hangup() }
         // Without a pipe, the signals end the process at once.

@@ -1,0 +1,49 @@
+internal import AccessPolicy
+internal import Dispatch
+internal import Foundation
+internal import TestSupport
+internal import Testing
+internal import TokenEndpoint
+internal import TokenModel
+
+@testable internal import TokenAgent
+
+/// The socket of an agent that somebody else removes, as the end of a session removes the runtime folder.
+@Suite(.bounded) struct SocketWatchTests {
+    /// The agent would keep the next one from opening the store.
+    @Test(arguments: [false, true]) func tellsThatNoAppCanReachTheAgent(isReplaced: Bool) async throws {
+        let (folder, clock, losses) = (try TemporaryFolder(), TestClock(), Mailbox<Void>())
+        let runtime = folder.file("runtime")
+        try FileManager.default.createDirectory(
+            atPath: runtime, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        var options = AgentOptions(
+            socketPath: runtime + "/agent.sock", stateDirectory: folder.file("state"), allowsLoopbackHTTP: false,
+            network: try NetworkSettings(environment: [:]), policy: PeerPolicy(userID: geteuid()),
+            now: { clock.now }, logger: LogCollector.Messages().logger())
+        options.socketCheckInterval = .milliseconds(1)
+        options.onSocketLoss = { losses.put(()) }
+        let server = try await AgentServer.start(options)
+        if isReplaced {
+            try Data().write(to: URL(fileURLWithPath: runtime + "/other"))
+            try #require(rename(runtime + "/other", options.socketPath) == 0)
+        } else {
+            try FileManager.default.removeItem(atPath: runtime)
+        }
+        await losses.next()
+        await server.stop()
+        #expect(losses.count == 0)
+        // The file of another agent would be lost.
+        #expect(FileManager.default.fileExists(atPath: options.socketPath) == isReplaced)
+    }
+
+    @Test func findsTheSocketAtItsPathOnly() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("socket")
+        try Data().write(to: URL(fileURLWithPath: path))
+        let watch = SocketWatch.start(at: path, every: .seconds(3600)) {}
+        #expect(watch.isInPlace)
+        watch.end()
+        try FileManager.default.removeItem(atPath: path)
+        #expect(!watch.isInPlace)
+    }
+}
