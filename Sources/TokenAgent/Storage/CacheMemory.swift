@@ -63,7 +63,8 @@ final class CacheMemory {
     private func repeatRemovals(in groups: Set<SharingGroup>, after applied: [CacheChange] = []) {
         for removal in removals where groups.contains(removal.group) {
             let found = removal.find(cache)
-            let changes = found + removal.removals(ofRecordsMovedBy: applied).filter { !found.contains($0) }
+            let moved = removal.removals(ofRecordsMovedBy: applied, cache.clouds)
+            let changes = found + moved.filter { !found.contains($0) }
             guard !changes.isEmpty else { continue }
             removal.changes += changes
             makeVisible(changes, in: removal.group)

@@ -6,7 +6,7 @@ internal import TokenStore
 /// both are done.
 ///
 /// - What a commit or an import that began earlier brings into memory meanwhile is removed in the same turn of the event loop, also if it
-///   moves what was removed from an account's username to its identifier.
+///   moves what was removed from an account's username to its identifier, or to another host name of its cloud.
 /// - A removal is acknowledged after the earlier ones of its sharing group are durable: it may find nothing because one of them has
 ///   removed it.
 ///
@@ -89,9 +89,9 @@ final class PendingRemoval {
         self.find = find
     }
 
-    /// The removals of the credentials that changes move to another account, and that this removal has removed from the former one: under
-    /// the other account they have other keys, by which `find` does not know them.
-    func removals(ofRecordsMovedBy applied: [CacheChange]) -> [CacheChange] {
+    /// The removals of the credentials that changes move to another account, or to another host name of its cloud, and that this removal has
+    /// removed at the former place: they have other keys now, by which `find` does not know them.
+    func removals(ofRecordsMovedBy applied: [CacheChange], _ clouds: CloudDirectory) -> [CacheChange] {
         var origins: [RecordKey: AccountKey] = [:]
         for case .remove(let key, let account?) in applied where Self.credentials.contains(key.kind) {
             origins[key] = account
@@ -104,11 +104,17 @@ final class PendingRemoval {
         origins = origins.filter { removed.contains($0.key) }
         let accounts = Set(origins.values)
         return applied.compactMap { change -> CacheChange? in
-            guard case .save(let record) = change, let account = record.header.account else { return nil }
-            let isMoved = accounts.contains { origin in
-                origin != account && origins[record.assigned(to: origin).key(in: group)] == origin
+            guard case .save(let record) = change, let account = record.header.account,
+                let environment = record.header.environment
+            else { return nil }
+            let key = record.key(in: group)
+            let isMoved = clouds.cacheAliases(of: environment).map(record.saved(under:)).contains { named in
+                accounts.contains { origin in
+                    let former = named.assigned(to: origin).key(in: group)
+                    return former != key && origins[former] == origin
+                }
             }
-            return isMoved ? .remove(record.key(in: group), account: account) : nil
+            return isMoved ? .remove(key, account: account) : nil
         }
     }
 

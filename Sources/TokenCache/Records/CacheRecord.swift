@@ -46,6 +46,13 @@ package enum CacheRecord: Sendable, Equatable {
     /// The same record of another account.
     package func assigned(to account: AccountKey) -> CacheRecord { changed { $0.assign(to: account) } }
 
+    /// The same token under another host name; any other record unchanged.
+    package func saved(under environment: String) -> CacheRecord {
+        guard var token = content as? any CredentialRecord else { return self }
+        token.environment = environment
+        return token.record
+    }
+
     /// The same record with those of its unknown fields for which `isIncluded` returns true.
     package func filteringUnknownFields(_ isIncluded: (JSONTree.Member) -> Bool) -> CacheRecord {
         guard let json = header.unknownFields, json != UnknownFields.none else { return self }

@@ -175,6 +175,24 @@ internal import TokenStore
         #expect(parts.store.refreshTokens == [])
     }
 
+    /// Other libraries save tokens under another name of the cloud than the agent does.
+    @Test func removesATokenWhoseRenewalIsSavedUnderAnotherNameOfTheCloud() async throws {
+        try await parts.signIn("alice", "1").value()
+        let former = try await parts.moveRefreshToken(to: "login.microsoftonline.com")
+        let request = await parts.acquire(.sample("alice"))
+        let redemption = await parts.provider.redemptions.next()
+        parts.store.hold()
+        redemption.answer(.sample("alice", "2"))
+        let saving = await parts.store.commits.next()
+        let removal = await parts.removeRecord(former)
+        parts.store.hold(false)
+        saving.succeed()
+        #expect(try await request.value().accessToken == Secret("at-2"))
+        #expect(try await removal.value())
+        #expect(try await parts.refreshTokens() == [])
+        #expect(!parts.store.refreshTokens.contains("rt-2"))
+    }
+
     /// A response that grants fewer scopes than requested is an error with the granted token, which is returned again for two minutes.
     @Test func returnsNoRemovedTokenThatAnErrorHasBroughtMeanwhile() async throws {
         try await parts.signIn("alice", "1").value()
@@ -219,9 +237,35 @@ extension Parts {
         }
     }
 
+    /// Saves the refresh token in memory under another host name, as an import may; returns its key.
+    fileprivate func moveRefreshToken(to environment: String) throws -> RecordKey {
+        let records = core.memory.cache.everything().compactMap { change -> CacheRecord? in
+            guard case .put(let stored) = change, stored.key.kind == .refreshToken else { return nil }
+            return CacheRecord(stored)
+        }
+        let record = try #require(records.first)
+        let moved = record.saved(under: environment)
+        let (former, key) = (record.key(in: .standard), moved.key(in: .standard))
+        try #require(former != key)
+        core.memory.apply([.remove(former, account: record.header.account), .save(moved)], in: .standard)
+        return key
+    }
+
+    /// Removes the record with a key.
+    fileprivate func removeRecord(_ key: RecordKey) -> Pending<Bool> {
+        remove { cache in
+            cache.everything().compactMap { change in
+                guard case .put(let stored) = change, stored.key == key, let record = CacheRecord(stored) else {
+                    return nil
+                }
+                return .remove(key, account: record.header.account)
+            }
+        }
+    }
+
     /// Removes the access tokens of everybody.
     fileprivate func removeAccessTokens() -> Pending<Bool> {
-        let begun = core.removals.begin(in: .standard) { cache in
+        remove { cache in
             cache.everything().compactMap { change in
                 guard case .put(let stored) = change, case .accessToken(let token) = CacheRecord(stored) else {
                     return nil
@@ -229,6 +273,10 @@ extension Parts {
                 return .remove(stored.key, account: token.account)
             }
         }
+    }
+
+    private func remove(_ find: @escaping @Sendable (CredentialCache) -> [CacheChange]) -> Pending<Bool> {
+        let begun = core.removals.begin(in: .standard, find)
         return start { parts async throws(TokenError) in
             guard let begun else { return false }
             return try await parts.core.removals.finish(begun)
