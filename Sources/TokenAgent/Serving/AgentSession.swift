@@ -327,7 +327,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
             if let bytes { owner.assumeIsolated { $0.keep(reply, to: bytes, entry, of: id.peer) } }
         case .withDescriptor(let reply, let descriptor): write(reply, withDescriptor: descriptor, context)
         case .later(let future):
-            wait(for: future, length, watchesEvents: handler.watchesEvents) { .reply($0) }
+            wait(for: future, max(length, handler.allowance), watchesEvents: handler.watchesEvents) { .reply($0) }
             if handler.watchesEvents, isEnding || isInputClosed { finishWatching() }
         case .afterConfirmation(let future): wait(for: future, length) { .waited(frame, .confirmed, $0) }
         case .afterLoad(let future): wait(for: future, length) { .waited(frame, progress.afterLoad, $0) }

@@ -84,7 +84,7 @@ package struct PeerLimits: Sendable {
     /// The number of requests in progress: those that wait for the network, the disk, the user or the load of the store, and those
     /// whose replies are not written yet.
     package var requests = 1024
-    /// The length of the frames of these requests, in bytes.
+    /// The length of the frames of these requests, in bytes. One whose outcome may be long counts for more: `RequestHandler.allowance`.
     package var requestBytes = 4 << 20
     /// The length of what a connection has sent before it closed its sending side and is not handled yet, in bytes. Past it, the connection
     /// is closed. While a peer may send more, less is read: up to two frames of the longest length. A socket of Linux holds 208 KiB by

@@ -44,6 +44,9 @@ struct RequestHandler: Sendable {
     /// Whether requests of this type wait for events, without a time limit. Such a request does not keep its connection
     /// open, and is answered when the connection ends.
     let watchesEvents: Bool
+    /// The bytes for which a request counts at least, against `PeerLimits.requestBytes`, while it waits for its outcome: that may be long, and
+    /// stays in memory until the peer reads its replies.
+    let allowance: Int
     /// Handles the frame of a request and returns the frame of its reply, or what has to be waited for before it is called again.
     /// A cache hit is answered before this returns.
     let reply: @Sendable (RequestFrame, SessionID, ConnectedPeer, Progress, isolated CacheOwner) -> EncodedReply
@@ -57,6 +60,7 @@ struct RequestHandler: Sendable {
     ) {
         number = Request.number
         self.watchesEvents = watchesEvents
+        allowance = Self.allowance(of: Request.number)
         let name = RequestFrame.name(of: Request.number) ?? "unknown"
         reply = { frame, session, peer, progress, owner in
             let decoded: Request
@@ -95,6 +99,23 @@ struct RequestHandler: Sendable {
             return exchange.repeatableReply(value, conditions)
         }
     }
+}
+
+extension RequestHandler {
+    /// The allowance of the requests with a number.
+    private static func allowance(of number: UInt32) -> Int {
+        switch number {
+        case AcquireTokenSilent.number, CompleteInteractive.number, CompleteDeviceCode.number, RedeemGrant.number:
+            tokens
+        case ListAccounts.number, ListCredentials.number, GetCurrentAccount.number, ExportCache.number: page
+        default: 0
+        }
+    }
+
+    /// The allowance for the tokens of one app: a few kilobytes, and up to 400 KiB from a provider with long tokens.
+    private static let tokens = 16 << 10
+    /// The allowance for a page of a list with ID tokens, or a part of an export: up to 1 MiB.
+    private static let page = 64 << 10
 }
 
 /// A decoded request and its peer: what the access policy decides about, and what the reply is logged and recorded with.

@@ -5,7 +5,7 @@ internal import TokenWire
 /// The requests of one connection that wait for something, and those whose wait is over and that are to be continued or answered.
 struct WaitingRequests {
     struct Request {
-        /// The length of the request's frame.
+        /// The length of the request's frame, or the allowance for its outcome if that is more.
         let length: Int
         /// Whether the request waits for events.
         let watchesEvents: Bool
@@ -19,7 +19,7 @@ struct WaitingRequests {
 
     /// The number of requests, those whose wait is over included.
     private(set) var count = 0
-    /// The length of their frames.
+    /// Their lengths together.
     private(set) var bytes = 0
     /// The number of those that wait for events.
     private(set) var watchCount = 0
@@ -42,7 +42,7 @@ struct WaitingRequests {
         finished.append((request, outcome))
     }
 
-    /// Removes the request whose wait ended first, and returns its outcome and the length of its frame; nil if all of them wait.
+    /// Removes the request whose wait ended first, and returns its outcome and its length; nil if all of them wait.
     mutating func removeFirst() -> (outcome: Outcome, length: Int)? {
         guard let (request, outcome) = finished.popFirst() else { return nil }
         count -= 1

@@ -86,7 +86,7 @@ internal import TokenWire
         try await AgentFixture.with(peerLimits: .connections(2)) { f in
             let renewal = try RequestFrame.encode(try await f.heldRenewal(), id: 1)
             let unread = try RawPeer(f.socketPath)
-            try await offPool { _ = unread.write([[UInt8]](repeating: renewal, count: 1000).flatMap(\.self)) }
+            try await offPool { _ = unread.write([[UInt8]](repeating: renewal, count: 600).flatMap(\.self)) }
             await f.emulator.control.waitForHeld(atLeast: 1)
             f.emulator.control.release()
             let peers = try await unread.closedByOthers(f.socketPath)
@@ -203,6 +203,51 @@ internal import TokenWire
             f.emulator.control.release()
             #expect(try await offPool { try peer.reply() } != nil)
             try await other.end()
+        }
+    }
+
+    /// They stay in memory until the peer reads its replies.
+    @Test func countsTheTokensThatARequestWaitsFor() async throws {
+        var limits = PeerLimits()
+        limits.requestBytes = 16 << 10
+        try await AgentFixture.with(peerLimits: limits) { f in
+            let renewal = try await f.heldRenewal()
+            let other = try await OtherProcess.connected(to: f.socketPath)
+            let peer = try await offPool { try RawPeer.answered(f.socketPath) }
+            let busy = try RawPeer(f.socketPath)
+            try busy.write(renewal)
+            await f.emulator.control.waitForHeld(atLeast: 1)
+            try peer.write(GetStatus())
+            try await other.isAnsweredTwice()
+            #expect(!peer.hasReceived)
+            f.emulator.control.release()
+            #expect(try await offPool { try peer.reply() } != nil)
+            try await other.end()
+        }
+    }
+
+    /// After a start, the ID tokens of a page are read from the store.
+    @Test func countsThePageThatARequestWaitsFor() async throws {
+        let folder = try TemporaryFolder()
+        let state = folder.file("state")
+        var client: ClientID?
+        try await AgentFixture.with(adjust: { $0.stateDirectory = state }) { f in
+            client = try f.parameters().clientID
+            try await f.signIn("alice@contoso.com", f.parameters())
+        }
+        var limits = PeerLimits()
+        limits.requestBytes = 64 << 10
+        try await AgentFixture.with(peerLimits: limits, adjust: { $0.stateDirectory = state }) { [client] f in
+            // Waits for the load, and reads no token.
+            #expect(try await f.agent.status().accounts == 1)
+            let list = try RequestFrame.encode(ListAccounts(clientID: client), id: 1)
+            let status = try RequestFrame.encode(GetStatus(), id: 2)
+            let peer = try RawPeer(f.socketPath)
+            peer.write(list + status)
+            let replies = try await offPool { [try peer.reply(), try peer.reply()].compactMap(\.self) }
+            try #require(replies.map(\.id) == [1, 2])
+            let account = try #require(try replies[0].reply(to: ListAccounts.self).accounts.first)
+            #expect(account.homeIDToken != nil || account.tenantProfiles.contains { $0.idToken != nil })
         }
     }
 
