@@ -40,11 +40,11 @@ enum Terminal {
         return Int(size.ws_col)
     }
 
-    /// Reports on standard error if a part of the output could not be written, as to a full disk.
+    /// Reports on standard error if a part of the output could not be written, as to a full disk, unless `ClosedOutput` explains it.
     ///
     /// - Returns: whether that is so.
     static func reportLostOutput() -> Bool {
-        guard let failure = StandardStream.outputFailure else { return false }
+        guard let failure = StandardStream.outputFailure, !ClosedOutput.explains(failure) else { return false }
         printError("ssoctl: the output cannot be written: \(failure)")
         return true
     }

@@ -1,4 +1,6 @@
 internal import Dispatch
+internal import PosixFiles
+internal import Synchronization
 
 #if canImport(Glibc)
     internal import Glibc
@@ -15,12 +17,20 @@ enum ClosedOutput {
     ///
     /// Called once in a process.
     static func endProcessWhenClosed() {
+        isAwaited.store(true, ordering: .relaxed)
         // A thread of its own, since it waits until then.
         DispatchQueue(label: "ssoctl.output").async {
             guard waitUntilClosed(STDOUT_FILENO) else { return }
             _exit(0)
         }
     }
+
+    /// Whether a failure of the output means only that: the command may write before it is told that its reader has ended.
+    static func explains(_ failure: SystemError) -> Bool {
+        isAwaited.load(ordering: .relaxed) && failure.number == EPIPE
+    }
+
+    private static let isAwaited = Atomic(false)
 
     /// Waits until the other end of a pipe or a socket is closed.
     ///
