@@ -45,9 +45,11 @@ internal import TokenModel
     /// The person would be asked about a request that nobody waits for, and the questions of others would wait for the answer.
     @Test func withdrawsTheQuestionsOfAConnectionThatIsClosed() async throws {
         let folder = try TemporaryFolder()
-        let gate = folder.file("gate")
-        try #require(mkfifo(gate, 0o600) == 0)
-        let program = try await folder.makeProgram("askpass", "exec cat '\(gate)'")
+        // Each question has a pipe of its own: a writer of the first one's would be one of the second's, too.
+        let (gates, count) = ((1...2).map { folder.file("gate\($0)") }, folder.file("count"))
+        for gate in gates { try #require(mkfifo(gate, 0o600) == 0) }
+        let program = try await folder.makeProgram(
+            "askpass", "echo >>'\(count)'; exec cat '\(folder.file("gate"))'$(($(wc -l <'\(count)')))")
         let confirmer = Confirmer(askpass: program, helper: nil)
         let loop = MultiThreadedEventLoopGroup.singleton.any()
         let (closed, staying) = (Confirmer.Connection(), Confirmer.Connection())
@@ -56,11 +58,11 @@ internal import TokenModel
         let other = PeerIdentity(userID: geteuid(), processID: 2, startTime: 2)
         let second = confirmer.ask(request, from: other, of: staying, on: loop)
         let third = confirmer.ask(request, from: peer, of: closed, on: loop)
-        let asked = try await openForWriting(gate)
+        let asked = try await openForWriting(gates[0])
         confirmer.withdrawQuestions(of: closed)
         await expectRefusal(of: first)
         close(asked)
-        close(try await openForWriting(gate))
+        close(try await openForWriting(gates[1]))
         await #expect(throws: Never.self) { try await second.get().get() }
         await expectRefusal(of: third)
     }
