@@ -57,29 +57,11 @@ package struct FileStatus: Sendable, Equatable {
         self.init(status)
     }
 
-    /// Whether there is a file with this path, or a link that leads nowhere.
-    ///
-    /// - Throws: if that cannot be found out.
-    package static func exists(_ path: String) throws(SystemError) -> Bool {
-        var status = stat()
-        if lstat(path, &status) == 0 { return true }
-        let error = SystemError.last
-        guard error.number == ENOENT || error.number == ENOTDIR else { throw error }
-        return false
-    }
-
     /// The absolute path of what a path leads to, without symbolic links; nil if that does not exist.
     package static func realPath(_ path: String) -> String? {
         guard let real = realpath(path, nil) else { return nil }
         defer { free(real) }
         return String(cString: real)
-    }
-
-    /// Whether two paths lead to the same existing file.
-    package static func isSameFile(_ path: String, _ other: String) -> Bool {
-        var (first, second) = (stat(), stat())
-        return stat(path, &first) == 0 && stat(other, &second) == 0 && first.st_dev == second.st_dev
-            && first.st_ino == second.st_ino
     }
 
     init(_ status: stat) {

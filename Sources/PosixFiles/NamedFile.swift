@@ -5,13 +5,6 @@
 #endif
 
 extension FileDescriptor {
-    /// Whether a path leads to this file.
-    package func isAt(_ path: String) -> Bool {
-        var (own, other) = (stat(), stat())
-        return fstat(number, &own) == 0 && stat(path, &other) == 0 && own.st_dev == other.st_dev
-            && own.st_ino == other.st_ino
-    }
-
     /// Opens a regular file that a user has named, for reading. Returns at once, also for a pipe without a writer.
     ///
     /// - Parameter allowsInput: whether the path may also be `/dev/stdin` or another file that this process has open already, such as

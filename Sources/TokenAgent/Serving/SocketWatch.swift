@@ -1,26 +1,15 @@
 internal import Dispatch
+internal import PosixFiles
 internal import Synchronization
-
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
 
 /// Checks from time to time whether the agent's socket can still be reached by its path.
 ///
 /// The end of a user's session removes the runtime folder (`XDG_RUNTIME_DIR`), also while the agent runs. No app finds the agent then, and
 /// it keeps the next agent from opening the store.
 final class SocketWatch: Sendable {
-    /// What tells a file from another one with the same path.
-    private struct File: Equatable, Sendable {
-        let device: UInt64
-        let number: UInt64
-    }
-
     private let path: String
     /// The socket; nil if nothing is known of it.
-    private let file: File?
+    private let file: FileIdentity?
     private let interval: DispatchTimeInterval
     /// Called once, when the socket has been removed or replaced.
     private let onLoss: @Sendable () -> Void
@@ -43,7 +32,7 @@ final class SocketWatch: Sendable {
         self.path = path
         self.interval = interval
         self.onLoss = onLoss
-        file = if case .found(let file) = Self.look(at: path) { file } else { nil }
+        file = try? FileIdentity(path, followsLinks: false)
     }
 
     /// Checks no more.
@@ -51,10 +40,11 @@ final class SocketWatch: Sendable {
 
     /// Whether the socket is at its path, as far as that can be found out.
     var isInPlace: Bool {
-        switch Self.look(at: path) {
-        case .found(let found): file == nil || found == file
-        case .missing: false
-        case .unknown: true
+        do throws(SystemError) {
+            guard let found = try FileIdentity(path, followsLinks: false) else { return false }
+            return file == nil || found == file
+        } catch {
+            return true
         }
     }
 
@@ -65,18 +55,5 @@ final class SocketWatch: Sendable {
     private func check() {
         guard !hasEnded.load(ordering: .relaxed) else { return }
         if isInPlace { scheduleCheck() } else { onLoss() }
-    }
-
-    private enum Finding {
-        case found(File)
-        case missing
-        case unknown
-    }
-
-    private static func look(at path: String) -> Finding {
-        var status = stat()
-        guard lstat(path, &status) == 0 else { return errno == ENOENT || errno == ENOTDIR ? .missing : .unknown }
-        return .found(
-            File(device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(truncatingIfNeeded: status.st_ino)))
     }
 }

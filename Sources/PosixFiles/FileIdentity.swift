@@ -1,0 +1,53 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// What tells a file from every other one that exists at the same time: its device, and its number there.
+package struct FileIdentity: Sendable, Equatable {
+    private let device: UInt64
+    private let number: UInt64
+
+    init(_ status: stat) {
+        (device, number) = (UInt64(truncatingIfNeeded: status.st_dev), UInt64(truncatingIfNeeded: status.st_ino))
+    }
+
+    /// Returns nil if there is no file with this path.
+    ///
+    /// - Parameter followsLinks: whether the target of a symbolic link is meant instead of the link.
+    /// - Throws: if that cannot be found out.
+    package init?(_ path: String, followsLinks: Bool = true) throws(SystemError) {
+        var status = stat()
+        guard (followsLinks ? stat(path, &status) : lstat(path, &status)) == 0 else {
+            let error = SystemError.last
+            guard error.number == ENOENT || error.number == ENOTDIR else { throw error }
+            return nil
+        }
+        self.init(status)
+    }
+}
+
+extension FileStatus {
+    /// Whether there is a file with this path, or a link that leads nowhere.
+    ///
+    /// - Throws: if that cannot be found out.
+    package static func exists(_ path: String) throws(SystemError) -> Bool {
+        try FileIdentity(path, followsLinks: false) != nil
+    }
+
+    /// Whether two paths lead to the same existing file.
+    package static func isSameFile(_ path: String, _ other: String) -> Bool {
+        guard let first = try? FileIdentity(path), let second = try? FileIdentity(other) else { return false }
+        return first == second
+    }
+}
+
+extension FileDescriptor {
+    /// Whether a path leads to this file.
+    package func isAt(_ path: String) -> Bool {
+        var own = stat()
+        guard fstat(number, &own) == 0, let other = try? FileIdentity(path) else { return false }
+        return FileIdentity(own) == other
+    }
+}
