@@ -73,15 +73,20 @@ extension AgentClient {
         }
     }
 
-    /// Returns the error of a sign-in that has failed, and cancels it at the agent. Not if the agent is gone: the sign-in has ended with its
-    /// connection, and an agent that its user has stopped must not be started again for that.
+    /// Returns the error of a sign-in that has failed, and cancels it at the agent.
     ///
     /// - Parameter connection: the number of the connection on which the sign-in was begun.
     private func ended(_ sessionID: String, on connection: UInt64, with error: TokenError) async -> TokenError {
         // On a later connection the agent knows no such sign-in. Nobody has cancelled it, and apps show nothing if the user has.
         if error.code == .sessionCanceled, connectionNumber != connection { return AgentConnection.lostSignIn }
-        if error.code != .agentUnavailable { await cancelSignIn(sessionID) }
+        await cancelSignIn(sessionID, after: error)
         return error
+    }
+
+    /// Cancels a sign-in that has failed, unless the agent is gone: the sign-in has ended with its connection, and an agent that its user
+    /// has stopped must not be started again for that.
+    package func cancelSignIn(_ sessionID: String, after error: any Error) async {
+        if (error as? TokenError)?.code != .agentUnavailable { await cancelSignIn(sessionID) }
     }
 
     /// Cancels the sign-in at the agent, which frees its listener. In a task of its own, because the caller's may be

@@ -274,7 +274,8 @@ extension AppSession {
 
 /// Accounts that are passed from the thread that made them to the caller that waits for them.
 ///
-/// Unchecked because apps may make subclasses of `MSALAccount`; no other thread has these objects.
+/// Unchecked because apps may make subclasses of `MSALAccount`. These are objects of this module's, also for the accounts of providers, and
+/// no other thread has them.
 private struct MergedAccounts: @unchecked Sendable {
     let accounts: [MSALAccount]
 }

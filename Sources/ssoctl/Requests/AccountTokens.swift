@@ -45,9 +45,11 @@ struct AccountTokens {
     func credentials(of accounts: [Account]) -> [Credential] {
         var names: Set<String?> = []
         return accounts.flatMap { account in
-            let isFirst = names.insert(account.username?.lowercased()).inserted
-            let ofAccount = account.homeAccountID.flatMap { ofIdentifier[$0.text] } ?? []
-            return ofAccount + (isFirst ? ofName[account.username?.lowercased()] ?? [] : [])
+            let identifier = account.homeAccountID?.text
+            guard !names.insert(account.username?.lowercased()).inserted else {
+                return credentials(of: identifier, account.username)
+            }
+            return identifier.flatMap { ofIdentifier[$0] } ?? []
         }
     }
 

@@ -74,8 +74,7 @@ struct SignInDialog: Sendable {
             }
             return try outcome.get()
         } catch {
-            // An agent that is gone has ended the sign-in, and must not be started again for that.
-            if (error as? TokenError)?.code != .agentUnavailable { await agent.cancelSignIn(begun.sessionID) }
+            await agent.cancelSignIn(begun.sessionID, after: error)
             throw error
         }
     }
