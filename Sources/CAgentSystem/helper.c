@@ -309,12 +309,6 @@ int agent_receive_answer(int lane) {
     return length == sizeof answer ? answer : -1;
 }
 
-int agent_ask_to_confirm(int lane, int32_t pid, uint64_t start, const char *text) {
-    int code = agent_send_question(lane, pid, start, text);
-    if (code == 0) return agent_receive_answer(lane);
-    return code == EINVAL ? 0 : -1;
-}
-
 #else
 
 int agent_start_helper(const agent_helper_settings *settings, int lanes[AGENT_LANES]) {
@@ -346,11 +340,6 @@ int agent_send_question(int lane, int32_t pid, uint64_t start, const char *quest
 
 int agent_receive_answer(int lane) {
     (void)lane;
-    return -1;
-}
-
-int agent_ask_to_confirm(int lane, int32_t pid, uint64_t start, const char *question) {
-    (void)lane, (void)pid, (void)start, (void)question;
     return -1;
 }
 

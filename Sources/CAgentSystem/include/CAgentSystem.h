@@ -228,15 +228,14 @@ int agent_start_helper(const agent_helper_settings *settings, int lanes[AGENT_LA
 /* Have the helper do the same as the functions without `ask` in their names. EIO, or its negative, if the helper does not answer. */
 int agent_ask_to_describe(int lane, int32_t pid, agent_process *out);
 int agent_ask_for_flatpak_info(int lane, int32_t pid, char *out, size_t limit);
-int agent_ask_to_confirm(int lane, int32_t pid, uint64_t start, const char *question);
-
-/* The two steps of `agent_ask_to_confirm`. What `agent_withdraw_question` sends between them withdraws the question; what it sends later
-   has no effect. The first one returns 0 or an errno. */
-int agent_send_question(int lane, int32_t pid, uint64_t start, const char *question);
-int agent_receive_answer(int lane);
-
 int agent_ask_to_make_socket(int lane, const char *path, const uint32_t users[], int count);
 void agent_ask_to_remove_socket(int lane, const char *path);
+
+/* Have the helper do the same as `agent_confirm`, in two steps. What `agent_withdraw_question` sends between them withdraws the question;
+   what it sends later has no effect. The first one returns 0, or an errno: EINVAL for a question that is too long. The second one returns
+   -1 also if the helper does not answer. */
+int agent_send_question(int lane, int32_t pid, uint64_t start, const char *question);
+int agent_receive_answer(int lane);
 
 enum { AGENT_KEYRING_LOOKUP = 1, AGENT_KEYRING_STORE = 2, AGENT_KEYRING_CLEAR = 3, AGENT_KEYRING_LIMIT = 65536 };
 

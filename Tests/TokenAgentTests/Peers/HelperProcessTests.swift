@@ -93,9 +93,10 @@ internal import Testing
             _ = try await folder.makeProgram("askpass", "echo \"$SSH_ASKPASS_PROMPT:$1\" >>'\(folder.path)/asked'")
             await #expect(processExitsWith: .success) { [path = folder.path as String] in
                 let lane = try Self.start(path).confirmation
-                for question in ["a\u{1B}[2J", "a\nb", "a\u{7F}", "a\u{9B}2J", String(repeating: "x", count: 1025)] {
-                    #expect(agent_ask_to_confirm(lane, 1, 1, question) == 0)
+                for question in ["a\u{1B}[2J", "a\nb", "a\u{7F}", "a\u{9B}2J"] {
+                    #expect(agent_send_question(lane, 1, 1, question) == 0 && agent_receive_answer(lane) == 0)
                 }
+                #expect(agent_send_question(lane, 1, 1, String(repeating: "x", count: 1025)) == EINVAL)
                 for length in [1, 12, 16, 5_000] {
                     let message = [UInt8](repeating: 0x1B, count: length)
                     #expect(send(lane, message, length, Int32(MSG_NOSIGNAL)) == length)
@@ -104,7 +105,8 @@ internal import Testing
                 }
                 // A withdrawal that comes too late ends no other question.
                 agent_withdraw_question(lane)
-                #expect(agent_ask_to_confirm(lane, 1, 1, "process 1 asks; $(id)") == 1)
+                #expect(agent_send_question(lane, 1, 1, "process 1 asks; $(id)") == 0)
+                #expect(agent_receive_answer(lane) == 1)
             }
             let asked = try String(contentsOfFile: folder.file("asked"), encoding: .utf8)
             #expect(asked == "confirm:sso-agent: process 1 asks; $(id)\n")
