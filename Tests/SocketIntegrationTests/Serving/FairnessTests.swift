@@ -187,31 +187,19 @@ internal import TokenWire
     }
 
     @Test func limitsTheBytesOfAProcessesRequests() async throws {
-        var limits = PeerLimits()
-        limits.requestBytes = 1000
-        try await AgentFixture.with(peerLimits: limits) { f in
-            var renewal = try await f.heldRenewal()
-            renewal.parameters.extraParameters = ["long": String(repeating: "x", count: 1000)]
-            let other = try await OtherProcess.connected(to: f.socketPath)
-            let peer = try await offPool { try RawPeer.answered(f.socketPath) }
-            let busy = try RawPeer(f.socketPath)
-            try busy.write(renewal)
-            await f.emulator.control.waitForHeld(atLeast: 1)
-            try peer.write(GetStatus())
-            try await other.isAnsweredTwice()
-            #expect(!peer.hasReceived)
-            f.emulator.control.release()
-            #expect(try await offPool { try peer.reply() } != nil)
-            try await other.end()
-        }
+        try await expectRequestsToWait(bytes: 1000, extraParameters: ["long": String(repeating: "x", count: 1000)])
     }
 
     /// They stay in memory until the peer reads its replies.
-    @Test func countsTheTokensThatARequestWaitsFor() async throws {
+    @Test func countsTheTokensThatARequestWaitsFor() async throws { try await expectRequestsToWait(bytes: 16 << 10) }
+
+    /// Expects that further requests of a process wait while one is in progress that reaches the limit, and are answered afterwards.
+    private func expectRequestsToWait(bytes: Int, extraParameters: [String: String] = [:]) async throws {
         var limits = PeerLimits()
-        limits.requestBytes = 16 << 10
+        limits.requestBytes = bytes
         try await AgentFixture.with(peerLimits: limits) { f in
-            let renewal = try await f.heldRenewal()
+            var renewal = try await f.heldRenewal()
+            renewal.parameters.extraParameters = extraParameters
             let other = try await OtherProcess.connected(to: f.socketPath)
             let peer = try await offPool { try RawPeer.answered(f.socketPath) }
             let busy = try RawPeer(f.socketPath)

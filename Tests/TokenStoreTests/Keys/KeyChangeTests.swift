@@ -202,24 +202,10 @@ internal import TokenModel
     @Test(arguments: FaultyDisk.Failure.allCases)
     func deletesTheKeyFileAfterAnInterruptedChangeToAnotherSource(failure: FaultyDisk.Failure) async throws {
         for after in 0... {
-            let (folder, disk, keyring) = (try await folderWithRecords(1...3), try FaultyDisk(), try TemporaryFolder())
-            let keys = KeySettings(
-                secretTool: try await keyring.makeProgram("secret-tool", Self.keyring(keyring.file("secret"))))
-            let store = try folder.open(vfs: disk.name, keys: keys)
-            _ = try await store.load()
-            disk.fail(failure, after: after)
-            _ = try? await store.changeKeySource(to: .secretService, passphrase: nil)
-            let failed = disk.failed > 0
-            let killed = try folder.copyWithoutClosing()
-            disk.recover()
-            await store.close()
-            let again = try killed.open(keys: keys)
-            #expect(try await again.load().count == 3, "\(failure) after \(after)")
-            let (source, isQuarantined) = (again.report.keySource, !again.report.quarantined.isEmpty)
-            await again.close()
-            let hasKeyFile = killed.names.contains(KeyFile.name)
-            #expect(hasKeyFile == (source == .file) || isQuarantined, "\(failure) after \(after)")
-            guard failed else { break }
+            let killed = try await interruptedChange(from: .file, to: .secretService, failure, after: after)
+            let hasKeyFile = killed.folder.names.contains(KeyFile.name)
+            #expect(hasKeyFile == (killed.source == .file) || killed.isQuarantined, "\(failure) after \(after)")
+            guard killed.hasFailed else { break }
         }
     }
 
@@ -227,28 +213,47 @@ internal import TokenModel
     @Test(arguments: FaultyDisk.Failure.allCases)
     func deletesTheKeyInTheKeyringAfterAnInterruptedChangeToAnotherSource(failure: FaultyDisk.Failure) async throws {
         for after in 0... {
-            let (folder, disk, keyring) = (try await folderWithRecords(1...3), try FaultyDisk(), try TemporaryFolder())
-            let keys = KeySettings(
-                secretTool: try await keyring.makeProgram("secret-tool", Self.keyring(keyring.file("secret"))))
-            let store = try folder.open(vfs: disk.name, keys: keys)
-            _ = try await store.load()
-            try await store.changeKeySource(to: .secretService, passphrase: nil)
-            #expect(!folder.names.contains(KeyringMark.name))
-            disk.fail(failure, after: after)
-            _ = try? await store.changeKeySource(to: .file, passphrase: nil)
-            let failed = disk.failed > 0
-            let killed = try folder.copyWithoutClosing()
-            disk.recover()
-            await store.close()
-            let again = try killed.open(keys: keys)
-            #expect(try await again.load().count == 3, "\(failure) after \(after)")
-            let (source, isQuarantined) = (again.report.keySource, !again.report.quarantined.isEmpty)
-            await again.close()
-            let hasKey = FileManager.default.fileExists(atPath: keyring.file("secret"))
-            #expect(hasKey == (source == .secretService) || isQuarantined, "\(failure) after \(after)")
-            #expect(!killed.names.contains(KeyringMark.name) || isQuarantined, "\(failure) after \(after)")
-            guard failed else { break }
+            let killed = try await interruptedChange(from: .secretService, to: .file, failure, after: after)
+            let hasKey = FileManager.default.fileExists(atPath: killed.keyring.file("secret"))
+            #expect(hasKey == (killed.source == .secretService) || killed.isQuarantined, "\(failure) after \(after)")
+            let isMarked = killed.folder.names.contains(KeyringMark.name)
+            #expect(!isMarked || killed.isQuarantined, "\(failure) after \(after)")
+            guard killed.hasFailed else { break }
         }
+    }
+
+    /// A store after the start that follows a change of the key during which the disk has failed and the process was killed.
+    private struct InterruptedChange {
+        let folder: StoreFolder
+        let keyring: TemporaryFolder
+        let source: KeySource?
+        let isQuarantined: Bool
+        /// Whether the change had as many operations that the disk has failed.
+        let hasFailed: Bool
+    }
+
+    private func interruptedChange(
+        from old: KeySource, to new: KeySource, _ failure: FaultyDisk.Failure, after: Int
+    ) async throws -> InterruptedChange {
+        let (folder, disk, keyring) = (try await folderWithRecords(1...3), try FaultyDisk(), try TemporaryFolder())
+        let keys = KeySettings(
+            secretTool: try await keyring.makeProgram("secret-tool", Self.keyring(keyring.file("secret"))))
+        let store = try folder.open(vfs: disk.name, keys: keys)
+        _ = try await store.load()
+        if old != .file { try await store.changeKeySource(to: old, passphrase: nil) }
+        #expect(!folder.names.contains(KeyringMark.name))
+        disk.fail(failure, after: after)
+        _ = try? await store.changeKeySource(to: new, passphrase: nil)
+        let hasFailed = disk.failed > 0
+        let killed = try folder.copyWithoutClosing()
+        disk.recover()
+        await store.close()
+        let again = try killed.open(keys: keys)
+        #expect(try await again.load().count == 3, "\(failure) after \(after)")
+        let (source, isQuarantined) = (again.report.keySource, !again.report.quarantined.isEmpty)
+        await again.close()
+        return InterruptedChange(
+            folder: killed, keyring: keyring, source: source, isQuarantined: isQuarantined, hasFailed: hasFailed)
     }
 
     /// A keyring that is locked deletes nothing. Its user may delete the key meanwhile.
