@@ -13,8 +13,8 @@ struct WaitingRequests {
 
     enum Outcome {
         case reply(() -> [UInt8])
-        /// The wait is over: its condition is fulfilled, or has failed.
-        case waited(RequestFrame, RequestHandler.Progress, Result<Void, TokenError>)
+        /// The wait is over: its condition is fulfilled, or has failed. Indirect, so that `finished` has small elements.
+        indirect case waited(RequestFrame, RequestHandler.Progress, Result<Void, TokenError>)
     }
 
     /// The number of requests, those whose wait is over included.
@@ -25,7 +25,8 @@ struct WaitingRequests {
     private(set) var watchCount = 0
     /// The number of those whose wait is not over, apart from those that wait for events.
     private(set) var inProgress = 0
-    private var finished = CircularBuffer<(request: Request, outcome: Outcome)>()
+    /// Without initial capacity: most connections never have a request that waits.
+    private var finished = CircularBuffer<(request: Request, outcome: Outcome)>(initialCapacity: 0)
 
     /// Whether the wait of a request is over.
     var hasOutcome: Bool { !finished.isEmpty }
