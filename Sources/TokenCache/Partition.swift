@@ -5,7 +5,7 @@ internal import TokenStore
 package struct Partition: Sendable, Equatable {
     private var table = AccountTable()
     package private(set) var apps = RecordMap<AppMetadataRecord>()
-    /// The current account that each app was last given, by client ID.
+    /// The current account that each app was last given.
     private(set) var currentAccounts = RecordMap<CurrentAccountRecord>()
     /// Entries that are kept for other libraries only.
     package private(set) var opaqueRecords = RecordMap<OpaqueRecord>()

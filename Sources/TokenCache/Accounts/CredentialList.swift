@@ -104,7 +104,9 @@ struct CredentialListPosition {
             }
     }
 
-    /// The `next` of a reply whose last credential has an identifier; nil if all of the account's have been listed.
+    /// The `next` of a reply.
+    ///
+    /// - Parameter id: the identifier of the reply's last credential; nil if all of the account's have been listed.
     static func after(_ id: String?, of account: AccountKey) -> String {
         let account = account.key
         guard let id else { return account }

@@ -1,6 +1,7 @@
 internal import TokenModel
 
-/// A token as the store keeps it: JSON with the member names of the schema that Microsoft's libraries share.
+/// A token as JSON, with the member names of the schema that Microsoft's libraries share: as the agent's own exports have it, and as
+/// earlier versions stored it. The store of this version has packed records (`FieldWriter`).
 ///
 /// Times are seconds since 1970 as decimal strings, as those libraries write them.
 struct StoredCredential: Codable {
@@ -24,7 +25,7 @@ struct StoredCredential: Codable {
     var replaced: [String]?
     /// The account's issuer; nil in records of earlier versions.
     var issuer: String?
-    /// What a refresh token is bound to: `Authority.Kind` as a number, the issuer, and the token endpoint's host.
+    /// What a refresh token is bound to: `Authority.Kind` as a number, the issuer, and the token endpoint.
     var boundKind: Int32?
     var boundIssuer: String?
     var tokenEndpoint: String?

@@ -35,8 +35,8 @@ extension CredentialCache {
             .sorted { $0.key < $1.key }.map { remove(.refreshToken, $0.key, account: token.account, group) }
     }
 
-    /// Whether the cache still holds a refresh token under this one's key, whatever its secret. If not, the app has signed out since
-    /// the token was read.
+    /// Whether the cache still holds a refresh token under this one's key, whatever its secret, or this one in an account to which it has
+    /// moved. If not, the app has signed out since the token was read.
     ///
     /// Callers read the tokens of `accounts(withTokensOf:in:)` first. One that could not be read may be this one, and counts as this one.
     package func stillHolds(_ token: RefreshTokenRecord, in group: SharingGroup) -> Bool {

@@ -4,7 +4,7 @@ package import TokenModel
 extension AccountCredentials {
     /// The record that is saved under another name of `record`'s cloud; nil if there is one under the same name.
     ///
-    /// Nil for access tokens: a new one replaces every token whose scopes it includes.
+    /// Nil for access tokens: a new one replaces every token that has one of its scopes (`replacedTokens`).
     func aliasMatch(of record: CacheRecord, _ clouds: CloudDirectory) -> CacheRecord? {
         guard !contains(record) else { return nil }
         return switch record {

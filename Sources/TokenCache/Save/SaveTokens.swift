@@ -9,12 +9,12 @@ package struct SavedTokens: Sendable {
 
 /// The request that a response answers.
 package enum Issuance: Sendable {
-    /// An interactive sign-in; it ends an earlier sign-out.
+    /// A sign-in, or the redemption of a grant that the app has; it ends an earlier sign-out.
     case signIn
     /// The redemption of a refresh token.
     case redemption(RefreshTokenRecord)
 
-    /// The refresh token that was redeemed; nil for a sign-in.
+    /// The refresh token that was redeemed; nil for a sign-in, or another grant.
     package var redeemedToken: RefreshTokenRecord? {
         if case .redemption(let token) = self { token } else { nil }
     }
@@ -51,8 +51,8 @@ extension CredentialCache {
             result: try saving.result(of: records, cache: self, credentials: credentials))
     }
 
-    /// The account whose records `changes(saving:from:_:at:now:leaving:adopting:)` changes. It depends on the response, and not on the
-    /// cache.
+    /// The account whose records `changes(saving:from:_:at:now:leaving:adopting:)` changes. At other issuers than Microsoft it
+    /// depends on the accounts that the cache has, too (`accountKey`).
     package func account(
         of tokens: IssuedTokens, from issuance: Issuance, _ parameters: TokenParameters, at requested: Authority
     ) -> AccountKey {
@@ -72,7 +72,8 @@ extension CredentialCache {
         return tokens
     }
 
-    /// Removes the access tokens whose scopes the new one includes, apart from the scopes that every token has.
+    /// Removes the access tokens that have a scope of the new one, apart from the scopes that every token has, and those of which
+    /// there are too many.
     private func replacedTokens(_ saving: Saving, _ credentials: AccountCredentials) -> [CacheChange] {
         guard let new = saving.accessToken else { return [] }
         let others = credentials.accessTokens(of: new.series).filter { !$0.key.hasSameBytes(as: new.key) }

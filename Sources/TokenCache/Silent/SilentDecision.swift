@@ -10,7 +10,7 @@ package enum SilentDecision: Sendable, Equatable {
     /// An interactive sign-in is needed. The text is the message for the app, and the reason is the part of the request
     /// that does not fit.
     case interactionRequired(String, TokenError.Reason)
-    /// The request names no account, and several match.
+    /// Several accounts match: the request names none, or a username that they have in common.
     case ambiguousAccount
     /// Tokens of this account have to be read from the store first.
     case unread(AccountKey)

@@ -64,7 +64,7 @@ package struct FieldReader {
         return leavesOutTokens ? "" : value.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The next value of a field that a record may have several times; nil after the last one.
+    /// The value of a field; of one that a record may have several times, the next. Nil if there is none, or no further one.
     mutating func bytes(_ field: PackedField) -> UnsafeRawBufferPointer? {
         while let number = nextNumber, number <= field.rawValue {
             let value = value(of: number)

@@ -93,6 +93,7 @@ package struct FieldWriter {
         Self.append(length: value.count, to: &bytes)
         bytes.append(contentsOf: value)
     }
+
     /// Appends the length of a value as it is before the value: seven bits in each byte, the lowest first.
     static func append(length: Int, to bytes: inout [UInt8]) {
         var length = UInt64(length)
