@@ -79,14 +79,10 @@ int sandbox_restrict_files(const sandbox_rule *rules, int count) {
 
 int sandbox_forbid_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 ? 0 : errno; }
 
-int sandbox_forbids_privileges(void) { return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0); }
-
 #else
 
 int sandbox_restrict_files(const sandbox_rule *rules, int count) { return ENOSYS; }
 
 int sandbox_forbid_privileges(void) { return ENOSYS; }
-
-int sandbox_forbids_privileges(void) { return 0; }
 
 #endif

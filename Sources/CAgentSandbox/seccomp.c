@@ -219,8 +219,6 @@ int sandbox_refuse_unix_sockets(void) {
     return install(&filter);
 }
 
-int sandbox_restricts_calls(void) { return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == SECCOMP_MODE_FILTER; }
-
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 /* The search for leaks at the end of a process traces it, which is refused. */
@@ -245,8 +243,6 @@ int sandbox_thread_count(void) {
 int sandbox_restrict_calls(int allows_keyrings) { return ENOSYS; }
 
 int sandbox_refuse_unix_sockets(void) { return ENOSYS; }
-
-int sandbox_restricts_calls(void) { return 0; }
 
 int sandbox_thread_count(void) { return -1; }
 

@@ -31,10 +31,6 @@ int sandbox_restrict_calls(int allows_keyrings);
    connect to the bus of the user's session, and have that start programs. Call it after `sandbox_restrict_calls`. 0, or an errno. */
 int sandbox_refuse_unix_sockets(void);
 
-/* Whether each of these is on for the calling thread, as the kernel says; -1 if it does not say. */
-int sandbox_forbids_privileges(void);
-int sandbox_restricts_calls(void);
-
 /* The number of threads of this process; -1 if it is not known. */
 int sandbox_thread_count(void);
 
