@@ -1,4 +1,5 @@
-/* What Swift cannot reach by itself, because it is hidden behind a feature macro. */
+/* What cannot be done in Swift: calls that are hidden behind a feature macro or take any number of arguments, handlers of signals, and
+   copies of the process. */
 #ifndef C_AGENT_SYSTEM_H
 #define C_AGENT_SYSTEM_H
 
@@ -115,7 +116,8 @@ typedef struct {
 /* Makes a socket at an absolute path, in a folder of this user's that nobody else may change, and listens on it. The users may connect
    to it, as far as the file system decides: with an ACL, or where there is none everybody. A socket of this user's on which nobody
    listens is replaced, any other file is not. The descriptor; or a negative errno: -EINVAL for a path or a list of users that is not
-   possible, -EPERM for such a folder, -EEXIST or -EADDRINUSE for such a file. */
+   possible, -EPERM for a folder of another user or one that others may change, -EADDRINUSE for a socket on which somebody listens,
+   -EEXIST for another file. */
 int agent_make_socket(const char *path, const uint32_t users[], int count, agent_socket_file *made);
 
 /* Removes the socket, if it is still the file at the path. */
@@ -188,7 +190,7 @@ int agent_wait_or_kill(pid_t child, int milliseconds);
 /* The same as `agent_spawn`, in a process group of its own and with one more variable in the program's environment, such as "NAME=value". */
 int agent_spawn_group_with(char *const words[], const char *variable, int descriptor, pid_t *child);
 
-/* The same, with this environment, which ends with NULL. */
+/* The same as `agent_spawn`, with this environment, which ends with NULL. */
 int agent_spawn_with_environment(char *const words[], char *const environment[], int descriptor, pid_t *child);
 
 /* Goes on as another process: the one that has called it ends with status 0. The new one is in a session of its own and in the root
@@ -243,9 +245,9 @@ enum { AGENT_KEYRING_LOOKUP = 1, AGENT_KEYRING_STORE = 2, AGENT_KEYRING_CLEAR = 
    attributes of the store at `store`. */
 void agent_serve_keyring(int socket, const char *program, const char *store);
 
-/* Has the helper run the program with an input, and waits for a minute at most. `output` has room for AGENT_KEYRING_LIMIT bytes.
-   The number of bytes; `status` is the program's, -2 if it could not be started, or -1 if it was stopped. -1 if the
-   helper does not answer. One call at a time. */
+/* Has the helper run the program with an input, for a minute at most. `output` has room for AGENT_KEYRING_LIMIT bytes. The number of
+   bytes; `status` is what `agent_wait` returns of the program, -2 if it could not be started, and never 0 if it was killed because it
+   took longer or wrote too much. -1 if the helper does not answer. One call at a time. */
 int agent_call_keyring_helper(
     int helper, int operation, const void *input, size_t count, void *output, int32_t *status);
 
