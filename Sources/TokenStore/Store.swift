@@ -280,7 +280,7 @@ extension Duration {
 /// The settings of a store.
 package struct StoreOptions: Sendable {
     package var keys: KeySettings
-    /// The current time in seconds since 1970, for the names of quarantined files.
+    /// The current time in seconds since 1970, for the names of quarantined files and the time between attempts of a passphrase.
     package var now: @Sendable () -> Int64
     /// The name of SQLite's VFS; nil for the system's. Tests use one that fails.
     package var vfs: String?

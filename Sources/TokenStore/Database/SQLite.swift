@@ -36,7 +36,7 @@ final class SQLiteConnection {
     /// Writes the log into the database, and truncates it.
     func truncateLog() throws(TokenError) { try execute("PRAGMA wal_checkpoint(TRUNCATE)") }
 
-    /// Whether the path leads to another file than the open one, or to none. What is written to that is lost when it is closed.
+    /// Whether the path leads to another file than the open one, or to none. What is written to the open one is lost when it is closed.
     var hasMoved: Bool {
         var hasMoved: Int32 = 0
         return sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved) == SQLITE_OK && hasMoved != 0

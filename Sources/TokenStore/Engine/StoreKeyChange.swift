@@ -171,7 +171,7 @@ extension StoreEngine {
         }
     }
 
-    /// Deletes the keys that are not needed any more, if the log is empty.
+    /// Deletes the keys that are not needed any more. Called when the log is empty: commits in it may need them.
     func settle() {
         guard let settlement else { return }
         self.settlement = nil

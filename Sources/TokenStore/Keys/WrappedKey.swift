@@ -9,7 +9,7 @@ internal import TokenModel
 
 /// The store's key, encrypted with the key of a key source.
 struct WrappedKey: Sendable, Equatable {
-    /// Increases with every change of the source.
+    /// Increases with every change of the store's key.
     let generation: Int64
     let source: KeySource
     /// The parameters of the passphrase's derivation; nil for other sources.

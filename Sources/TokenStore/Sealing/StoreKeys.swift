@@ -9,7 +9,7 @@ internal import TokenModel
 
 /// The random key of the store, from which one key for each purpose is derived.
 ///
-/// A change of the key's source makes a new one, under which every record is sealed again.
+/// A change of the store's key makes a new one, under which every record is sealed again.
 struct StoreKeys: Sendable {
     let dataKey: Secret
 
