@@ -2,8 +2,8 @@ package import TokenModel
 
 /// What a published socket serves, and to whom: pure functions of the request and of its result.
 ///
-/// A request is refused rather than changed, except that the account is filled in and the redirect URI left out. A result is checked again, whatever the request
-/// says: an identity provider may grant more than was requested, and a cached token may have more scopes.
+/// A request is refused rather than changed, except that the account is filled in and the redirect URI left out. A result is checked
+/// again, whatever the request says: an identity provider may grant more than was requested, and a cached token may have more scopes.
 package struct SocketRules: Sendable, Equatable {
     /// The users who may connect.
     package var userIDs: Set<UInt32>

@@ -39,7 +39,8 @@ package struct EmulatorControl: Sendable {
         }
     }
 
-    /// The requests since the start or the last ``resetCounts()``, in order of arrival.
+    /// The requests since the start or the last ``resetCounts()``, in order of arrival; of more than 10,000, the latest. Empty if the
+    /// emulator keeps none (``EmulatorOptions/recordsRequests``).
     package var requests: [RecordedRequest] { state.update { $0.recorded } }
 
     /// Returns when at least `count` requests of a kind have arrived, or when the task is cancelled.

@@ -30,7 +30,7 @@ final class AuditTrail: Sendable {
     /// Sets whether later lines of the log have usernames.
     func setHasNames(_ hasNames: Bool) { self.hasNames.store(hasNames, ordering: .relaxed) }
 
-    /// Records that the agent has started, or has read its configuration again.
+    /// Records that the agent has started or stopped, or has read its configuration again.
     func record(_ kind: AuditEvent.Kind, outcome: String = AuditEvent.success) {
         writer.record(AuditEvent(kind, time: now(), outcome: outcome))
     }

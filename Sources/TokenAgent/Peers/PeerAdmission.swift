@@ -26,9 +26,9 @@ struct PeerAdmission: Sendable {
     let metrics: AgentMetrics
     let audit: AuditTrail?
     let denials: DenialLog
-    /// The published socket; nil for the agent's own.
+    /// The published socket; nil for the agent's own sockets.
     var publication: Publication?
-    /// What the log says of the socket, as in “at the metrics socket”; nil for the one on which requests are served.
+    /// What the log says of the socket, as in “at the metrics socket”; nil for those on which requests are served.
     var place: String?
     /// Whether the socket serves a user.
     let admits: @Sendable (_ userID: UInt32) -> Bool

@@ -54,7 +54,7 @@ struct ProcessFolder: ~Copyable {
     /// The systemd unit of the process.
     var unit: String? { text("cgroup", limit: 64 << 10).flatMap(ControlGroup.unit) }
 
-    /// The fields of `stat`: the start, and the controlling terminal.
+    /// The field of `stat` that is the start of the process.
     var times: ProcessTimes? { text("stat", limit: 4 << 10).flatMap(ProcessTimes.init) }
 
     /// The name of the Snap that confines the process, according to its AppArmor profile.

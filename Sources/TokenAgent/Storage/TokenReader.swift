@@ -6,7 +6,7 @@ internal import TokenStore
 ///
 /// Used on the actor of `CacheOwner` only.
 final class TokenReader {
-    /// An account of a sharing group, whose tokens are in memory.
+    /// An account of a sharing group.
     private struct Place: Hashable {
         let account: AccountKey
         let group: SharingGroup

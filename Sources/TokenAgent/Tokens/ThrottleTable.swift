@@ -3,9 +3,9 @@ internal import TokenModel
 
 /// Recent errors of token endpoints, which are returned again for a limited time without another request.
 ///
-/// The rules are MSAL's: an overloaded server (429, 5xx, or `Retry-After`) gets no request for as long as `Retry-After` says, but at most
-/// an hour, otherwise for a minute; an error that only the user can resolve is returned for two minutes, or until the next sign-in. The
-/// table is for all apps; a record is for one app, refresh token and scope set.
+/// The rules are MSAL's: the error of an overloaded server (429, 5xx, or `Retry-After`) is returned for as long as `Retry-After` says, but
+/// at most an hour, otherwise for a minute; one that only the user can resolve for two minutes, or until the next sign-in. The table is for
+/// all apps; `RedemptionKey` has what a record is for.
 final class ThrottleTable {
     private struct Record {
         var error: TokenError

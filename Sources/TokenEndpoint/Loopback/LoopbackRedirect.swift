@@ -49,7 +49,7 @@ package final class LoopbackRedirect: Sendable {
     ///   - state: the `state` of the request; a response with another one is rejected.
     ///   - userID: the user whose processes may connect.
     ///   - timeout: the time in which a browser that has connected has to send its request.
-    ///   - onRefusal: called for the first connection that is refused for a reason, on the thread of the listener.
+    ///   - onRefusal: called for the first connection that is refused for each reason, on the thread of the listener.
     /// - Throws: `authorizationFailed` (-51440) if the port is in use, or if the kernel does not tell which user connects.
     package static func listen(
         redirectURI: String?, state: String, userID: UInt32,
