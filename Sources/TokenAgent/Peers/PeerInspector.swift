@@ -100,7 +100,7 @@ final class PeerInspector: Sendable {
             else { return nil }
             // Without SO_PEERPIDFD the process is the one that has the ID now. One of another user is not the peer.
             guard pidfd >= 0 || folder.userID == credentials.userID else { return nil }
-            peer.startTime = folder.times?.start
+            peer.startTime = folder.start?.time
             peer.unit = folder.unit
             switch reader.facts(of: processID, process) {
             case .success(let facts):

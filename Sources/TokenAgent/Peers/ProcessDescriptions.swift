@@ -1,15 +1,15 @@
-/// The field of `/proc/PID/stat` that the agent needs.
-struct ProcessTimes: Equatable {
-    /// The time of the start, in ticks since boot.
-    let start: UInt64
+/// The start of a process, as `/proc/PID/stat` has it.
+struct ProcessStart: Equatable {
+    /// In ticks since boot.
+    let time: UInt64
 
     init?(_ text: String) {
         // The name of the program, in parentheses, may contain anything.
         guard let end = text.lastIndex(of: ")") else { return nil }
         let fields = text[text.index(after: end)...].split(separator: " ")
         // The first of these fields is the third of proc_pid_stat(5).
-        guard fields.count > 19, let start = UInt64(fields[19]) else { return nil }
-        self.start = start
+        guard fields.count > 19, let time = UInt64(fields[19]) else { return nil }
+        self.time = time
     }
 }
 

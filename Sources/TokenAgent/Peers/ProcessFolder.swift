@@ -54,8 +54,7 @@ struct ProcessFolder: ~Copyable {
     /// The systemd unit of the process.
     var unit: String? { text("cgroup", limit: 64 << 10).flatMap(ControlGroup.unit) }
 
-    /// The field of `stat` that is the start of the process.
-    var times: ProcessTimes? { text("stat", limit: 4 << 10).flatMap(ProcessTimes.init) }
+    var start: ProcessStart? { text("stat", limit: 4 << 10).flatMap(ProcessStart.init) }
 
     /// The name of the Snap that confines the process, according to its AppArmor profile.
     var snap: String? { text("attr/apparmor/current", limit: 4 << 10).flatMap(SandboxApp.snap) }

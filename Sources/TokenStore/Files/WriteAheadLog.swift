@@ -6,7 +6,7 @@ struct WriteAheadLog {
     struct Frame {
         let page: Int
         /// The size of the database in pages after the commit that ends with this frame; 0 if none ends with it.
-        let commits: Int
+        let sizeAfterCommit: Int
         let content: Range<Int>
         /// Whether the checksums of this frame and of all before it are right.
         let isWhole: Bool
@@ -25,7 +25,7 @@ struct WriteAheadLog {
     var hidesCommits: Bool {
         guard let broken = frames.firstIndex(where: { !$0.isWhole }) else { return false }
         let isAtEnd = frames[broken].content.upperBound + Self.frameHeader > bytes.count
-        return frames[(isAtEnd ? broken : broken + 1)...].contains { $0.commits > 0 }
+        return frames[(isAtEnd ? broken : broken + 1)...].contains { $0.sizeAfterCommit > 0 }
     }
 
     init(_ bytes: [UInt8]) {
@@ -55,7 +55,8 @@ struct WriteAheadLog {
             guard isOurs else { continue }
             frames.append(
                 Frame(
-                    page: Int(word(start)), commits: Int(word(start + 4)), content: content, isWhole: isChainWhole))
+                    page: Int(word(start)), sizeAfterCommit: Int(word(start + 4)), content: content,
+                    isWhole: isChainWhole))
             if isChainWhole, word(start + 4) > 0 { visible = frames.count }
         }
     }

@@ -60,10 +60,10 @@ struct SignOutCommand: Command {
     func execute(_ agent: AgentClient) async throws -> Printout {
         let filter = try AppFilter(app) { words(name ?? account.values.name?.text ?? "", app: $0) }
         let wanted = account.values.name ?? AccountName(name ?? "")
-        let choice = AccountFinder(agent: agent, sharingGroup: filter.sharingGroup)
+        let finder = AccountFinder(agent: agent, sharingGroup: filter.sharingGroup)
         let (found, others): (Account, [Account])
         do {
-            (found, others) = try await self.accounts(wanted, choice)
+            (found, others) = try await self.accounts(wanted, finder)
         } catch let error as TokenError {
             throw await error.orAtPublishedSocket(agent)
         }
@@ -90,15 +90,15 @@ struct SignOutCommand: Command {
     }
 
     /// The account with a name. With --username, accounts of several providers that have exactly this name are all meant.
-    private func accounts(_ name: AccountName, _ choice: AccountFinder) async throws -> (Account, others: [Account]) {
+    private func accounts(_ name: AccountName, _ finder: AccountFinder) async throws -> (Account, others: [Account]) {
         if account.username != nil {
-            let found = try await choice.accounts(name, of: nil)
+            let found = try await finder.accounts(name, of: nil)
             let areExact = found.allSatisfy { $0.username?.lowercased() == name.text.lowercased() }
             if found.count > 1, areExact { return (found[0], Array(found.dropFirst())) }
         }
         // Nothing is removed by a guess: the user replaces the placeholder.
         return (
-            try await choice.account(name, { words($0) }, placeholder: "ACCOUNT", otherwise: "ssoctl accounts"), []
+            try await finder.account(name, { words($0) }, placeholder: "ACCOUNT", otherwise: "ssoctl accounts"), []
         )
     }
 

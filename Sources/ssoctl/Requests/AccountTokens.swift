@@ -3,15 +3,15 @@ internal import TokenModel
 
 /// The tokens of the accounts of a sharing group.
 struct AccountTokens {
-    /// Whether a provider of this machine has issued one without TLS.
-    private var hasLocalOnes = false
+    /// Whether a provider of this machine has issued a token without TLS.
+    private var hasTokenWithoutTLS = false
     private var ofIdentifier: [String: [Credential]] = [:]
     /// The tokens of accounts that are known by a username alone, in lower case.
     private var ofName: [String?: [Credential]] = [:]
 
     init(_ credentials: [Credential]) {
         for credential in credentials {
-            if credential.authority.hasPrefix("http://") { hasLocalOnes = true }
+            if credential.authority.hasPrefix("http://") { hasTokenWithoutTLS = true }
             if let identifier = credential.account.homeAccountID?.text {
                 ofIdentifier[identifier, default: []].append(credential)
             } else {
@@ -39,7 +39,7 @@ struct AccountTokens {
     }
 
     /// The URL scheme of providers on this machine, as the agent has it.
-    var localScheme: String { hasLocalOnes ? "http" : "https" }
+    var localScheme: String { hasTokenWithoutTLS ? "http" : "https" }
 
     /// The tokens of some accounts. Those that belong to a username alone are listed once, if several accounts have that name.
     func credentials(of accounts: [Account]) -> [Credential] {

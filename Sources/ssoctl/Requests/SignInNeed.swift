@@ -12,7 +12,7 @@ struct SignInNeed {
     /// The options of the command line that name neither the target nor the account.
     let otherWords: [String]
 
-    private var choice: AccountFinder { AccountFinder(agent: agent, sharingGroup: target.sharingGroup) }
+    private var finder: AccountFinder { AccountFinder(agent: agent, sharingGroup: target.sharingGroup) }
 
     /// The failure that says what does not fit, and the command that helps.
     func failure(_ original: TokenError) async -> CommandFailure {
@@ -26,11 +26,11 @@ struct SignInNeed {
 
     private func explained(_ error: TokenError) async throws(TokenError) -> CommandFailure {
         if signedIn.count == 1 { return failure(error, of: signedIn[0], isSignedIn: true) }
-        let matches = try await choice.accounts(name, of: nil)
+        let matches = try await finder.accounts(name, of: nil)
         guard let name else { return nobody(error, among: matches) }
         guard let account = matches.first else {
             // A sign-in gets a whole username as its hint. Anything shorter was meant for an account that is signed in.
-            return try await choice.unknown(name, token) { isAnybodySignedIn in
+            return try await finder.unknown(name, token) { isAnybodySignedIn in
                 isAnybodySignedIn && name.loginHint.isEmpty
                     ? "ssoctl accounts" : target.command("sign-in", name.loginHint)
             }

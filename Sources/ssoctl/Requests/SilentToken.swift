@@ -14,7 +14,7 @@ struct SilentToken {
     /// The options of the command line that say how the token is written, for a command that repeats it.
     var formWords: [String] = []
 
-    private var choice: AccountFinder { AccountFinder(agent: agent, sharingGroup: target.sharingGroup) }
+    private var finder: AccountFinder { AccountFinder(agent: agent, sharingGroup: target.sharingGroup) }
 
     /// Returns the token.
     func acquire() async throws -> TokenResult {
@@ -84,7 +84,7 @@ struct SilentToken {
     /// The accounts that the name means and that are signed in to the app.
     private func signedIn() async throws(TokenError) -> [Account] {
         do throws(TokenError) {
-            return try await choice.accounts(name, of: target.clientID)
+            return try await finder.accounts(name, of: target.clientID)
         } catch {
             // A sandboxed app, and one at a published socket, may list its own accounts only.
             guard error.code == .requestDenied else { throw error }

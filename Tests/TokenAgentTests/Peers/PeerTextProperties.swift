@@ -25,9 +25,9 @@ enum PeerTextProperties {
         guard status.namespaceDepth >= 0, status.namespaceDepth <= bytes.count + 1 else {
             return "\(status.namespaceDepth) namespaces"
         }
-        if let times = ProcessTimes(text), !text.contains(String(times.start)) {
+        if let start = ProcessStart(text), !text.contains(String(start.time)) {
             // Leading zeros and a sign are the only other spellings of a number.
-            guard text.contains("0") || text.contains("+") else { return "the start \(times.start)" }
+            guard text.contains("0") || text.contains("+") else { return "the start \(start.time)" }
         }
         return nil
     }
