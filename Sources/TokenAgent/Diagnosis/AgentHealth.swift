@@ -27,7 +27,7 @@ final class AgentHealth {
     private let service: any TokenService
     private let startedAt: Int64
     /// A lock for each process that asks for diagnoses, which are made one after the other.
-    private let turns = KeyedLock<PeerKey>()
+    private lazy var turns = KeyedLock<PeerKey>()
     /// The number of diagnoses that each process waits for.
     private var pending: [PeerKey: Int] = [:]
 

@@ -4,12 +4,6 @@ internal import TokenEndpoint
 internal import TokenModel
 internal import TokenStore
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
-
 /// Validates authorities, and determines the host that requests to an authority are sent to.
 ///
 /// The results are kept until the agent stops; clouds learnt by instance discovery are part of the cache, and are stored. Used on
