@@ -14,6 +14,9 @@ package final class TokenEndpointClient: Sendable {
     private let now: @Sendable () -> Int64
     let discovered = Mutex<[DiscoveryKey: Endpoints]>([:])
 
+    /// The largest number of connections to other hosts than those of Microsoft's clouds.
+    package static var otherConnections: Int { HTTPTransport.connections }
+
     /// - Parameters:
     ///   - allowsLoopbackHTTP: whether authorities on this machine may use `http`, as those of emulators do.
     ///   - now: the clock, in seconds since 1970.
@@ -37,6 +40,7 @@ package final class TokenEndpointClient: Sendable {
     /// The grant is not sent again once it may have reached the token endpoint, whatever the response. If the response is not
     /// valid, or the token endpoint is gone, the discovery document is read again for the next request: the provider may have changed the
     /// issuer that it named, or moved the endpoint.
+    ///
     /// - Parameter delivery: tells afterwards whether the grant may have reached the token endpoint.
     /// - Throws: `interactionRequired` (-51115), without sending the request, if the token endpoint is not among
     ///   `allowedEndpoints`; the code of the OAuth error; `unhandledHTTPResponse` (-51500) for a status other than

@@ -79,7 +79,7 @@ struct ADALRecords {
             localAccountID: objectID ?? claims?.localAccountID, username: username,
             authorityType: AccountRecord.type(of: authority), name: claims?.name,
             givenName: entry.givenName ?? claims?.givenName, familyName: entry.familyName ?? claims?.familyName,
-            alternativeAccountID: claims?.alternativeSecurityID, source: "adal",
+            alternativeAccountID: claims?.alternativeSecurityID, source: AccountRecord.adalSource,
             unknownFields: UnknownFields.none)
     }
 

@@ -31,7 +31,7 @@ extension AccountRecord {
             issuer: issuer, homeAccountID: home.text, environment: environment, realm: realm,
             localAccountID: item.text(.localAccountID)?.lowercased(), username: item.text(.username) ?? "",
             authorityType: authorityType,
-            source: item.text(.source) == Self.adalSource ? Self.adalSource : "msal")
+            source: item.text(.source) == Self.adalSource ? Self.adalSource : Self.msalSource)
         for (field, path) in Self.optionalTexts { self[keyPath: path] = item.text(field) }
     }
 

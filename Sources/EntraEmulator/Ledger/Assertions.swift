@@ -7,10 +7,8 @@ struct SAMLAssertion: Sendable {
 
     /// Parses the `assertion` parameter, in base64 or base64url; nil if it has no subject.
     init?(parameter: String) {
-        var base64 = parameter.replacing("-", with: "+").replacing("_", with: "/").replacing("=", with: "")
-        base64 += String(repeating: "=", count: (4 - base64.count % 4) % 4)
-        guard let data = Data(base64Encoded: base64) else { return nil }
-        let xml = String(decoding: data, as: UTF8.self)
+        guard let bytes = data(base64URL: parameter.replacing("=", with: "")) else { return nil }
+        let xml = String(decoding: bytes, as: UTF8.self)
         guard let name = xml.firstRange(of: "NameID") ?? xml.firstRange(of: "NameIdentifier"),
             let end = xml[name.upperBound...].firstIndex(of: ">")
         else { return nil }

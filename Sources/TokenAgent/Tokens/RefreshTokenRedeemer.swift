@@ -106,9 +106,9 @@ final class RefreshTokenRedeemer {
         return try await otherProviders.run(for: peer, work)
     }
 
-    /// The number of connections to other hosts than Microsoft's (`HTTPTransport`). A peer alone has redemptions for half of them, as many as
-    /// there are connections to one host.
-    static let otherConnections = 128
+    /// The number of redemptions at other hosts than Microsoft's, one for each connection. A peer alone has half of them, as many as there
+    /// are connections to one host.
+    static var otherConnections: Int { TokenEndpointClient.otherConnections }
 
     /// The cached access token to use if the redemption fails; nil if there is none, or if it has been removed meanwhile.
     private func fallback(of plan: RedemptionPlan, for request: AcquireTokenSilent) async -> TokenResult? {

@@ -92,8 +92,9 @@ package struct AccountRecord: Sendable, Equatable, Codable {
         return dots == 1 && identifier[(dot + 1)...].elementsEqual(realm)
     }
 
-    /// The `source` of an account that ADAL made known.
+    /// The `source` of an account: the library that has made it known.
     package static let adalSource = "adal"
+    package static let msalSource = "msal"
     package static let entraType = "MSSTS"
     package static let adfsType = "ADFS"
 

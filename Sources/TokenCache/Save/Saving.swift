@@ -224,8 +224,8 @@ extension Saving {
         // its names, which ADAL has in lower case.
         let known = credentials.accounts[record.key]
         record.unknownFields = known?.unknownFields
-        if let known, known.source == "msal" {
-            record.source = "msal"
+        if let known, known.source == AccountRecord.msalSource {
+            record.source = AccountRecord.msalSource
             if known.username.lowercased() == record.username.lowercased() { record.username = known.username }
         }
         return record
@@ -248,7 +248,7 @@ extension Saving {
             issuer: account.issuer, homeAccountID: account.homeAccountID?.text, environment: environment, realm: tenant,
             localAccountID: nil,
             username: username, authorityType: AccountRecord.type(of: requested),
-            source: parameters.version == .v1 ? "adal" : "msal")
+            source: parameters.version == .v1 ? AccountRecord.adalSource : AccountRecord.msalSource)
     }
 
     private func appMetadata(knownBefore known: AppMetadataRecord?) -> AppMetadataRecord {

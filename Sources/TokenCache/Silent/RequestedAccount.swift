@@ -211,7 +211,7 @@ extension AccountCredentials {
 
     /// Whether an app that uses ADAL signed in to the account.
     fileprivate var isKnownToADAL: Bool {
-        accounts.values.contains { $0.source == "adal" }
+        accounts.values.contains { $0.source == AccountRecord.adalSource }
             || idTokenIndex.index?.hasV1Tokens ?? idTokens.values.contains { $0.version == .v1 }
     }
 }

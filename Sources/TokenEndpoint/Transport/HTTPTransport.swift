@@ -21,7 +21,7 @@ final class HTTPTransport: Sendable {
 
     /// The largest number of connections of each kind. As many redemptions of different accounts run at the same time, each on a
     /// connection of its own; the agent leaves file descriptors for them. Further ones wait. The agent lets no peer use all of the others.
-    private static let connections = 128
+    static let connections = 128
 
     private func engine(for host: String) -> CurlEngine { CloudDirectory.isBuiltIn(host) ? clouds : others }
 

@@ -84,7 +84,8 @@ final class StoreDatabase {
             .run("ssoctl accounts"))
     }
 
-    private static let pageSize = 4096
+    /// In bytes.
+    static let pageSize = 4096
 
     /// Writes a part of a commit, within the caller's transaction.
     func write(_ plan: StoreLedger.Plan) throws(TokenError) {

@@ -124,12 +124,12 @@ extension StoreEngine {
         // SQLite would delete the log of an empty database.
         if size == 0 { return .damaged("the database has been emptied") }
         // SQLite takes a file of less than a page for an empty database.
-        guard size >= 4096 else { return .damaged("it is damaged or not a database") }
+        guard size >= StoreDatabase.pageSize else { return .damaged("it is damaged or not a database") }
         do throws(TokenError) {
             try paths.quarantineJournal(now: options.now())
             // SQLite must not remove the log until the database is known to be whole.
             let connection = try StoreDatabase.connect(paths.database, vfs: options.vfs, keepsLog: true)
-            return try disk(connection, isNew: size == 4096 && log.bytes.isEmpty)
+            return try disk(connection, isNew: size == StoreDatabase.pageSize && log.bytes.isEmpty)
         } catch {
             return error.code == .cacheBadFormat ? .damaged(error.message) : .unwritable(error)
         }

@@ -47,9 +47,7 @@ struct StoreImage {
             var marks: [Int] = []
             var offset = 0
             while offset + Envelope.prefixCount <= raw.count {
-                if raw[offset] == 0xA7, raw[offset + 1] == 0x53, raw[offset + 3] == 0x02 {
-                    marks.append(page.startIndex + offset)
-                }
+                if Envelope.mayBegin(in: raw, at: offset) { marks.append(page.startIndex + offset) }
                 offset += 1
             }
             return marks
@@ -97,5 +95,5 @@ struct StoreImage {
         number < 1 << 7 ? 1 : number < 1 << 14 ? 2 : number < 1 << 21 ? 3 : 4
     }
 
-    private static let pageSize = 4096
+    private static var pageSize: Int { StoreDatabase.pageSize }
 }

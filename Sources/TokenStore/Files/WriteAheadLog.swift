@@ -35,15 +35,15 @@ struct WriteAheadLog {
         var sums = Checksum(isBigEndian: magic & 1 == 1)
         sums.add(bytes[0..<24])
         let isHeaderWhole =
-            magic & ~1 == 0x377f_0682 && word(8) == Self.pageSize && sums.matches(word(24), word(28))
+            magic & ~1 == 0x377f_0682 && Int(word(8)) == StoreDatabase.pageSize && sums.matches(word(24), word(28))
         // If the header is damaged, the salt is that of the first frame.
         let salt = isHeaderWhole ? bytes[16..<24] : bytes[(Self.header + 8)..<(Self.header + 16)]
         var isChainWhole = isHeaderWhole
         var start = Self.header
         // Any crash may leave a truncated frame.
-        while start + Self.frameHeader + Int(Self.pageSize) <= bytes.count {
-            let content = (start + Self.frameHeader)..<(start + Self.frameHeader + Int(Self.pageSize))
-            defer { start += Self.frameHeader + Int(Self.pageSize) }
+        while start + Self.frameHeader + StoreDatabase.pageSize <= bytes.count {
+            let content = (start + Self.frameHeader)..<(start + Self.frameHeader + StoreDatabase.pageSize)
+            defer { start += Self.frameHeader + StoreDatabase.pageSize }
             let found = bytes[(start + 8)..<(start + 16)]
             if isChainWhole {
                 sums.add(bytes[start..<(start + 8)])
@@ -67,8 +67,6 @@ struct WriteAheadLog {
 
     private static let header = 32
     private static let frameHeader = 24
-    /// The page size of the store's databases.
-    private static let pageSize: UInt32 = 4096
 
     /// The cumulative checksum over pairs of words.
     private struct Checksum {

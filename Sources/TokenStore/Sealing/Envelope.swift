@@ -86,15 +86,21 @@ struct Envelope: Sendable, Equatable {
     /// The length of the envelope that starts with `bytes`; nil if none does.
     static func length(of bytes: ArraySlice<UInt8>) -> Int? {
         var reader = ByteReader(bytes)
-        guard let mark = reader.bytes(4), mark.elementsEqual([0xA7, 0x53, mark[mark.startIndex + 2], 0x02]),
-            Kind(rawValue: mark[mark.startIndex + 2]) != nil, let length = reader.number(UInt32.self),
-            length <= UInt32(limit)
+        guard let mark = reader.bytes(4), let kind = Kind(rawValue: mark[mark.startIndex + 2]),
+            mark.elementsEqual(Self.mark(kind)), let length = reader.number(UInt32.self), length <= UInt32(limit)
         else { return nil }
         return Int(length)
     }
 
     /// A byte that is not valid UTF-8, so that no text looks like a mark; an S; the kind; the version of the format.
     private static func mark(_ kind: Kind) -> [UInt8] { [0xA7, 0x53, kind.rawValue, 0x02] }
+
+    /// Whether there is a mark of any kind.
+    ///
+    /// - Parameter bytes: have at least `prefixCount` from `start` on.
+    static func mayBegin(in bytes: UnsafeRawBufferPointer, at start: Int) -> Bool {
+        bytes[start] == 0xA7 && bytes[start + 1] == 0x53 && bytes[start + 3] == 0x02
+    }
 
     static let prefixCount = 8
     /// The length of the nonce and the tag.

@@ -61,7 +61,7 @@ struct StoreLedger: Sendable {
     }
 
     /// Sets the mark in a state that is later than the present one.
-    mutating func set(_ mark: RollbackMark?) {
+    mutating func set(_ mark: RollbackMark) {
         state.counter += 1
         state.mark = mark
     }
