@@ -52,7 +52,7 @@ final class SilentRequests {
             return Answer.later(redeemer.redeem(plan, for: request, of: peer)).withIDTokens(for: request)
         case .interactionRequired(let why, let reason):
             return .now(.failure(TokenError(.interactionRequired, why, reason: reason)))
-        case .ambiguousAccount: return .now(.failure(Self.ambiguous))
+        case .ambiguousAccount: return .now(.failure(Self.ambiguous(request.account)))
         case .unread(let account):
             return .later(
                 tasks.start { () async throws(TokenError) in
@@ -62,6 +62,11 @@ final class SilentRequests {
         }
     }
 
-    private static let ambiguous = TokenError(
-        .ambiguousAccount, "several accounts are signed in; name one by its home account ID or username")
+    private static func ambiguous(_ account: AccountReference) -> TokenError {
+        TokenError(
+            .ambiguousAccount,
+            account.username == nil
+                ? "several accounts are signed in; name one by its home account ID or username"
+                : "several accounts have this username; name one by its home account ID")
+    }
 }
