@@ -57,7 +57,7 @@ final class Confirmer: Sendable {
         close(withdrawal.second)
     }
 
-    /// Whether the process that describes peers, and asks, has ended.
+    /// Whether the helper, which describes peers and asks, has ended.
     var helperHasEnded: Bool { helper.map { !$0.isRunning } ?? false }
 
     /// Asks whether a peer may send a request.
@@ -120,6 +120,12 @@ final class Confirmer: Sendable {
             let advice = askpass == nil ? "; run it again, and type yes" : ""
             throw Self.denied(request, "it was not confirmed\(advice)")
         case let answer:
+            guard !helperHasEnded else {
+                throw Self.denied(
+                    request,
+                    "a person has to confirm it, and the agent's helper process, which asks, has ended; restart sso-agent"
+                )
+            }
             let place =
                 answer == AGENT_FOREIGN_TERMINAL
                 ? "the terminal of the process belongs to another user, as after su; run it in one of a login of this user"

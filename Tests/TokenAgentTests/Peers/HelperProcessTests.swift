@@ -1,7 +1,11 @@
+internal import AccessPolicy
 internal import CAgentSystem
 internal import Foundation
+internal import NIOCore
+internal import NIOPosix
 internal import TestSupport
 internal import Testing
+internal import TokenModel
 
 @testable internal import TokenAgent
 
@@ -110,6 +114,29 @@ internal import Testing
             }
             let asked = try String(contentsOfFile: folder.file("asked"), encoding: .utf8)
             #expect(asked == "confirm:sso-agent: process 1 asks; $(id)\n")
+        }
+
+        /// A terminal, which the person would be told to use, helps as little as the program that is configured.
+        @Test func isMissedByRequestsThatAPersonHasToConfirm() async throws {
+            let folder = try TemporaryFolder()
+            await #expect(processExitsWith: .success) { [path = folder.path as String] in
+                let helper = try Self.start(path)
+                // Ends the helper, as its own end would end these sockets.
+                for lane in [helper.confirmation, helper.publication] + helper.inspection {
+                    try #require(shutdown(lane, Int32(SHUT_RDWR)) == 0)
+                }
+                let confirmer = Confirmer(askpass: path + "/askpass", helper: helper)
+                let request = PolicyRequest(name: "set_key", subject: RequestSubject(isLimitedToApp: false))
+                let peer = PeerIdentity(userID: geteuid(), processID: 1, startTime: 1)
+                let loop = MultiThreadedEventLoopGroup.singleton.any()
+                let outcome = try await confirmer.ask(request, from: peer, on: loop).get()
+                guard case .failure(let error) = outcome else {
+                    Issue.record("confirmed by nobody")
+                    return
+                }
+                #expect(error.code == .requestDenied)
+                #expect(error.message.hasSuffix("has ended; restart sso-agent"))
+            }
         }
 
         @Test func makesSocketsInFoldersOfTheUserOnly() async throws {
