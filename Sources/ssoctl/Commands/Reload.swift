@@ -9,8 +9,9 @@ struct ReloadCommand: Command {
         commandName: "reload",
         abstract: "Have the agent read its configuration again, and show what has changed.",
         discussion: """
-            Rules and audit.names are in effect at once, for open connections too. What needs a restart is named. If the \
-            configuration cannot be used, the agent keeps the one that it has. SIGHUP does the same.
+            Rules, audit.names and network.allow_loopback_http are in effect at once, the rules for open connections too. What \
+            needs a restart is named. If the configuration cannot be used, the agent keeps the one that it has. SIGHUP does \
+            the same.
 
             Examples:
               ssoctl reload
