@@ -55,25 +55,9 @@ extension StoreEngine {
         // A damaged key file is moved before a new one is written.
         let newWrapping = isKeyDamaged ? nil : try ring.wrapping(of: source)
         if let defect {
-            let name = try paths.quarantine(isKeyDamaged ? [ring.keyFile.path] : [], now: options.now())
-            let remedy =
-                defect.isMissingKeyFile
-                ? "to use the old one again, stop the agent, and put the store and its key file back"
-                : "to change that, run: ssoctl key set"
-            report.notices.append(
-                "the store cannot be opened (\(defect.reason)); it is kept as \(name). A new one was created, and its key comes from "
-                    + "\(ring.place(of: source)); \(remedy)")
+            try setAside(defect, isKeyDamaged: isKeyDamaged, for: source)
         } else {
-            // Files in quarantine may need it: the agent may have been killed after it had moved them, and before it moved the key.
-            let kept = isKeyDamaged ? try paths.quarantine(file: ring.keyFile.path, now: options.now()) : nil
-            if isMissing {
-                let key = kept.map { "is damaged, and is kept as \($0)" } ?? "is there"
-                report.notices.append(
-                    "\(paths.database) is missing, although there was a store (\(ring.keyFile.path) \(key)); a new one was "
-                        + "created, and accounts have to sign in again")
-            }
-            // No record has ever been written to it.
-            PrivateFiles.store.remove(paths.database)
+            try removeLeftovers(isMissing: isMissing, isKeyDamaged: isKeyDamaged)
         }
         database = nil
         let key = if let newWrapping { newWrapping } else { try ring.wrapping(of: source) }
@@ -85,6 +69,36 @@ extension StoreEngine {
         report.isNew = true
         _ = try? writableDatabase(fresh.derived())
         return []
+    }
+
+    /// Moves a store that cannot be opened into quarantine, and notes that for the user.
+    ///
+    /// - Parameter source: that of the new store's key.
+    private func setAside(_ defect: StoreDefect, isKeyDamaged: Bool, for source: KeySource) throws(TokenError) {
+        let name = try paths.quarantine(isKeyDamaged ? [ring.keyFile.path] : [], now: options.now())
+        let remedy =
+            defect.isMissingKeyFile
+            ? "to use the old one again, stop the agent, and put the store and its key file back"
+            : "to change that, run: ssoctl key set"
+        report.notices.append(
+            "the store cannot be opened (\(defect.reason)); it is kept as \(name). A new one was created, and its key comes from "
+                + "\(ring.place(of: source)); \(remedy)")
+    }
+
+    /// Removes what may be left of a store that has no records.
+    ///
+    /// - Parameter isMissing: whether there was one that had some, which the user has to know.
+    private func removeLeftovers(isMissing: Bool, isKeyDamaged: Bool) throws(TokenError) {
+        // Files in quarantine may need it: the agent may have been killed after it had moved them, and before it moved the key.
+        let kept = isKeyDamaged ? try paths.quarantine(file: ring.keyFile.path, now: options.now()) : nil
+        if isMissing {
+            let key = kept.map { "is damaged, and is kept as \($0)" } ?? "is there"
+            report.notices.append(
+                "\(paths.database) is missing, although there was a store (\(ring.keyFile.path) \(key)); a new one was "
+                    + "created, and accounts have to sign in again")
+        }
+        // No record has ever been written to it.
+        PrivateFiles.store.remove(paths.database)
     }
 
     private func waitUntilAsked(_ defect: StoreDefect?, _ source: KeySource) -> TokenError {
