@@ -14,7 +14,6 @@ void agent_copy_path(const agent_process *process, char out[AGENT_PATH_LIMIT + 1
 #include <poll.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>

@@ -7,6 +7,9 @@ struct AuthorizeRoute: Sendable {
     /// The identifiers that the header fields of the response have, too.
     let trace: RequestTrace
 
+    /// In seconds.
+    private static let codeLifetime: TimeInterval = 600
+
     /// The result of an authorization request.
     private enum Outcome: Sendable {
         case code(String, User, cloudHost: String?)
@@ -45,8 +48,8 @@ struct AuthorizeRoute: Sendable {
     private func repeatable(_ sent: EmulatorRequest, clientID: String, parameters: Parameters) -> EmulatorRequest {
         guard sent.parameters["request_uri"] != nil else { return sent }
         let pushed = PushedRequest(
-            clientID: clientID, authority: sent.authority, parameters: parameters, expiresOn: state.now + 600,
-            isWithoutUser: true)
+            clientID: clientID, authority: sent.authority, parameters: parameters,
+            expiresOn: state.now + Self.codeLifetime, isWithoutUser: true)
         var request = sent
         request.parameters["request_uri"] = state.update { $0.ledger.issue(pushed) }
         return request
@@ -56,7 +59,7 @@ struct AuthorizeRoute: Sendable {
         of request: EmulatorRequest, redirectURI: String, clientID: String
     ) throws(OAuthFailure) -> Outcome {
         let pkce = try request.checkAuthorization()
-        let expiresOn = state.now + 600
+        let expiresOn = state.now + Self.codeLifetime
         return try state.update { (contents) throws(OAuthFailure) in
             let users = try contents.ledger.usersToSignIn(request)
             guard let user = users.first, users.count == 1 else { return .choice(users) }
