@@ -91,8 +91,10 @@ final class RefreshTokenRedeemer {
             let authority = try await authorities.resolve(
                 parameters.authority, parameters, username: request.account.username)
             if let refusal = commits.refusal { throw refusal }
-            let response = try await service.redeem(
+            var response = try await service.redeem(
                 authorities.tokenRequest(request.tokenGrant, at: authority, parameters), nil)
+            // A refresh token stays valid if the response has none in its place (RFC 6749 section 6).
+            if request.kind == .refreshToken { response.refreshToken = response.refreshToken ?? request.grant }
             return try await saver.save(response, from: .signIn, parameters, at: parameters.authority)
         }
     }

@@ -26,6 +26,21 @@ internal import Testing
         }
     }
 
+    // Mirrors: MSIDAADTokenResponse initWithJSONDictionary:refreshToken:error:, for a refresh token that the app passes in
+    @Test func keepsARefreshTokenOfTheAppsOwnIfTheResponseHasNone() async throws {
+        try await AgentFixture.with { f in
+            let app = ADALApp(f)
+            let token = try await app.forgottenRefreshToken()
+            f.emulator.control.settings.rotation = .none
+            let result = try await app.redeem(token)
+            #expect(result.status == AD_SUCCEEDED)
+            #expect(result.multiResourceRefreshToken)
+            f.letTokensExpire()
+            #expect(try await app.silent(Self.alice).status == AD_SUCCEEDED)
+            #expect(app.refreshes.map { $0["refresh_token"] } == [token, token])
+        }
+    }
+
     // Mirrors: 30 ADAcquireTokenTests testAcquireToken_whenRefreshTokenIsPassedIn_shouldStoreTokensIfSucceed, beside a good token
     @Test func doesNotAskTheCacheForARefreshTokenOfTheAppsOwn() async throws {
         try await AgentFixture.with { f in
