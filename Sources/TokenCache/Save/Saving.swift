@@ -297,8 +297,13 @@ extension Saving {
         }
         result.isFromCache = false
         result.familyID = tokens.familyID
-        result.hasMultiResourceRefreshToken = tokens.isMultiResource && tokens.refreshToken != nil
+        result.hasMultiResourceRefreshToken = tokens.isMultiResource && hasRefreshTokenForAll
         return result
+    }
+
+    /// Whether the response has a refresh token, or leaves the redeemed one as it is, which serves every resource.
+    private var hasRefreshTokenForAll: Bool {
+        tokens.refreshToken != nil || issuance.redeemedToken.map { !$0.isSingleResource } ?? false
     }
 
     private var emptyToken: AccessTokenRecord? {

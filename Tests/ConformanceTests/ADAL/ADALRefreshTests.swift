@@ -76,6 +76,21 @@ internal import Testing
         }
     }
 
+    // Mirrors: MSIDAADTokenResponse initWithJSONDictionary:refreshToken:error:, after which isMultiResource is true
+    @Test func hasTheOldRefreshTokenForAllResourcesIfTheResponseHasNone() async throws {
+        try await AgentFixture.with { f in
+            f.emulator.control.settings.rotation = .none
+            let app = ADALApp(f)
+            try await app.signIn()
+            for _ in 1...2 {
+                f.letTokensExpire()
+                #expect(try await app.silent(Self.alice).multiResourceRefreshToken)
+            }
+            #expect(try await !app.silent(Self.alice).multiResourceRefreshToken)
+            #expect(Set(app.refreshes.map { $0["refresh_token"] }).count == 1)
+        }
+    }
+
     // Mirrors: 11 ADAcquireTokenTests testSilentExpiredATRefreshMRRTNetwork_whenRedeemingMRRT_withNSNumbersInParsedJSON
     @Test func readsNumbersThatAreNumbers() async throws {
         try await AgentFixture.with { f in
