@@ -38,6 +38,21 @@ internal import Testing
         }
     }
 
+    // Mirrors: 20 ADAcquireTokenTests testAcquireTokenUsingFRT, when that is refused
+    @Test func saysWhyTheFamilysRefreshTokenIsRefusedWhenItIsAllThereIs() async throws {
+        try await AgentFixture.with(settings: .family(of: "app-1", "app-2")) { f in
+            try await ADALApp(f, "app-1").signIn()
+            f.failRefresh("interaction_required", suberror: "basic_action")
+            let cause = expectInputNeeded(try await ADALApp(f, "app-2").silent(Self.alice))
+            #expect(cause?.code == ADErrorCode.ERROR_SERVER_REFRESH_TOKEN_REJECTED.rawValue)
+            #expect(cause?.protocolCode == "interaction_required")
+            f.letTokensExpire()
+            f.failRefresh("unauthorized_client", suberror: "protection_policy_required")
+            let error = try await ADALApp(f, "app-2").silent(Self.alice).error
+            #expect(error?.code == ADErrorCode.ERROR_SERVER_PROTECTION_POLICY_REQUIRED.rawValue)
+        }
+    }
+
     // Mirrors: 21 ADAcquireTokenTests testAcquireTokenMRRTFailFRTFallback
     @Test func fallsBackOnTheFamilysRefreshToken() async throws {
         try await AgentFixture.with(settings: .family(of: "app-2")) { f in
