@@ -48,7 +48,7 @@ internal import Testing
         #"Basic authorization_uri="https://a/b""#, #"Bearer authorization_uri=".\..\windows\host""#,
         #"Bearer authorization_uri="https://a/b", Bearer authorization_uri="https://c/d""#,
         #"Bearer authorization_uri="",resource_id="https://r""#, "Bearer = , = , ", "Bearer =,=,=",
-        #"Basic realm="https://a/", Bearer, TFS-Federated"#,
+        #"Basic realm="https://a/", Bearer, TFS-Federated"#, #"Bearer authorization_uri="login.windows.net/common""#,
     ])
     func refusesAChallengeWithoutAnAuthority(header: String) {
         var error: ADAuthenticationError?
