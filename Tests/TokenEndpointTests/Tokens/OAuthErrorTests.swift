@@ -93,6 +93,15 @@ internal import TokenModel
         }
     }
 
+    // Mirrors: MSIDTokenResponseTests testInitWithJSONDictionary_whenErrorDescriptionUrlEncoded_shouldParseIt, where we differ
+    @Test func passesTextsOnThatArePercentEncoded() async throws {
+        let reply = ScriptedReply.json(#"{"error":"invalid_grant","error_description":"AADSTS1%3A%2Bno"}"#, status: 400)
+        try await EndpointFixture.with(EndpointFixture.token(reply)) { fixture in
+            let error = try await fixture.failure()
+            #expect(error.details.errorDescription == "AADSTS1%3A%2Bno")
+        }
+    }
+
     @Test func keepsTheHeadersOfAnUnexpectedStatus() async throws {
         let headers =
             [("Retry-After", "17"), ("X-Note", "a\tb"), ("x-note", "c"), ("Set-Cookie", "fpc=secret")]
