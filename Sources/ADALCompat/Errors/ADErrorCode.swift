@@ -14,7 +14,7 @@ public enum ADErrorCode: Int, Sendable {
     case ERROR_DEVELOPER_AUTHORITY_VALIDATION = 101
     /// User interaction is required: only `acquireToken` can help.
     case ERROR_SERVER_USER_INPUT_NEEDED = 200
-    /// The device has to be registered first.
+    /// The device has to be registered first. Never raised here.
     case ERROR_SERVER_WPJ_REQUIRED = 201
     /// The server answered with an OAuth error, to a request other than a refresh.
     case ERROR_SERVER_OAUTH = 202

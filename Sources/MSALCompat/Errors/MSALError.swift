@@ -9,7 +9,7 @@
 @nonexhaustive(warn) public enum MSALError: Int, Sendable {
     /// An error without a code of its own; `MSALInternalErrorCodeKey` has its internal code.
     case `internal` = -50000
-    /// The device has to be registered first.
+    /// The device has to be registered first; not raised here.
     case workplaceJoinRequired = -50001
     /// Only a sign-in can help.
     case interactionRequired = -50002

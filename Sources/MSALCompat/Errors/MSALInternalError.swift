@@ -45,7 +45,7 @@
     case internalErrorAttemptToOpenURLFromExtension = -42404
     /// App extensions have no user interface; not raised here.
     case internalErrorUINotSupportedInExtension = -42405
-    /// The `state` of the response is not that of the request.
+    /// The `state` of the response is not that of the request; not raised here.
     case internalErrorInvalidState = -42501
     /// The response of the token endpoint cannot be read.
     case internalErrorInvalidResponse = -42600
