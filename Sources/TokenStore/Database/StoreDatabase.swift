@@ -1,3 +1,4 @@
+internal import PosixFiles
 internal import TokenModel
 
 #if canImport(Glibc)
@@ -14,6 +15,8 @@ final class StoreDatabase {
     private let insert: SQLiteStatement
     private let delete: SQLiteStatement
     private let putState: SQLiteStatement
+    /// The write-ahead log in use; nil if it could not be found.
+    private let log: FileIdentity?
     /// Whether the file has the number of this version. A file of version 2, which has the same tables, gets it with the first
     /// transaction, since that may write records that version 2 cannot read.
     private var isMarked: Bool
@@ -25,6 +28,8 @@ final class StoreDatabase {
         insert = try connection.prepare("INSERT INTO sealed (sequence, body) VALUES (?, ?)")
         delete = try connection.prepare("DELETE FROM sealed WHERE sequence = ?")
         putState = try connection.prepare("INSERT OR REPLACE INTO state (slot, body) VALUES (?, ?)")
+        // SQLite has made it at the latest when it read the version.
+        log = try? FileIdentity(connection.path + "-wal")
     }
 
     /// Opens a file and locks it exclusively.
@@ -44,6 +49,13 @@ final class StoreDatabase {
         try connection.execute(settings)
         try connection.execute("BEGIN IMMEDIATE; \(schema) COMMIT")
         return try StoreDatabase(connection)
+    }
+
+    /// Whether the log was removed or replaced, and the database was not. What is written to a log without a name is lost if the process is
+    /// killed.
+    var hasLostLog: Bool {
+        guard let log, (try? FileIdentity(connection.path + "-wal")) != log else { return false }
+        return !connection.hasMoved
     }
 
     /// Writes a commit and the state after it in one transaction.

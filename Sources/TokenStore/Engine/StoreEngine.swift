@@ -163,6 +163,7 @@ final class StoreEngine {
     func writableDatabase(_ derived: StoreKeys.Derived) throws(TokenError) -> StoreDatabase {
         do throws(TokenError) {
             try finishPending(derived)
+            try leaveLostLog()
             if let database { return database }
             _ = try paths.finishReplacing(now: options.now())
             let reopened = try StoreDatabase(try connect())
@@ -177,6 +178,13 @@ final class StoreEngine {
             report.writeError = error
             throw error
         }
+    }
+
+    /// Closes a database whose log was removed, as with `rm`. What the log has is written into the database before: it may be the only copy.
+    private func leaveLostLog() throws(TokenError) {
+        guard let database, database.hasLostLog else { return }
+        try database.connection.truncateLog()
+        self.database = nil
     }
 
     func connect() throws(TokenError) -> SQLiteConnection {

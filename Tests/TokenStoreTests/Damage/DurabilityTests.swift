@@ -84,4 +84,22 @@ internal import TokenStore
         #expect(try await again.load() == (isReplaced ? [.sample(1)] : []))
         await again.close()
     }
+
+    /// By `rm`, or by another program's file: SQLite writes on to the log that has no name any more, which a kill loses.
+    @Test(arguments: [false, true])
+    func keepsCommitsInALogThatWasRemovedOrReplaced(isReplaced: Bool) async throws {
+        let folder = try StoreFolder()
+        let store = try folder.open()
+        try await store.commit([.put(.sample(1))])
+        let log = folder.file + "-wal"
+        try FileManager.default.removeItem(atPath: log)
+        if isReplaced { try Data("another log".utf8).write(to: URL(filePath: log)) }
+        try await store.commit([.put(.sample(2))])
+        let crashed = try folder.copyWithoutClosing()
+        await store.close()
+        let again = try crashed.open()
+        #expect(try await again.sorted() == [.sample(1), .sample(2)])
+        #expect(again.report.notices.isEmpty)
+        await again.close()
+    }
 }
