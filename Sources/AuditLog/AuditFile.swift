@@ -23,32 +23,44 @@ final class AuditFile: AuditSink {
     }
 
     func append(_ events: [AuditEvent]) throws(AuditFailure) {
+        var written = 0
         do throws(SystemError) {
             if !isContinued { try continueChain() }
             isContinued = true
+            var (bytes, ends, chains): ([UInt8], [Int], [AuditChain]) = ([], [], [chain])
             var next = chain
-            var bytes: [UInt8] = []
-            for event in events { bytes += next.append(event) + [UInt8(ascii: "\n")] }
-            try write(bytes)
-            chain = next
+            for event in events {
+                bytes += next.append(event) + [UInt8(ascii: "\n")]
+                ends.append(bytes.count)
+                chains.append(next)
+            }
+            let (lines, failure) = try write(bytes, ends)
+            (written, chain) = (lines, chains[lines])
+            if let failure { throw failure }
         } catch {
             throw AuditFailure(
-                error: TokenError(.storeUnavailable, "the audit log \(path) cannot be written: \(error)"))
+                error: TokenError(.storeUnavailable, "the audit log \(path) cannot be written: \(error)"),
+                written: written)
         }
     }
 
-    /// Appends all of the bytes, or none.
-    private func write(_ bytes: [UInt8]) throws(SystemError) {
+    /// Appends lines, and nothing of a line that cannot be written whole: a part of one would break the chain. Those before it stay, since a
+    /// reader may have seen them.
+    ///
+    /// - Parameter ends: the lengths of the bytes up to the end of each line.
+    /// - Returns: the number of lines that were written, and what has kept the others from it.
+    private func write(_ bytes: [UInt8], _ ends: [Int]) throws(SystemError) -> (lines: Int, failure: SystemError?) {
         if let size = FileStatus(path)?.size, size > 0, size + bytes.count > limit { rotate() }
         let file = try FileDescriptor(appendingTo: path)
         let size = try file.status.size
         let result = bytes.withUnsafeBytes { bytes in
             Result { () throws(SystemError) in try file.writeAll(bytes) }
         }
-        guard case .failure(let error) = result else { return }
-        // A part of a line would break the chain.
-        ftruncate(file.number, off_t(size))
-        throw error
+        guard case .failure(let error) = result else { return (ends.count, nil) }
+        let length = (try? file.status).map { $0.size - size } ?? 0
+        let whole = ends.prefix { $0 <= length }
+        ftruncate(file.number, off_t(size + (whole.last ?? 0)))
+        return (whole.count, error)
     }
 
     /// Makes room for a new file. Only those older files are renamed that are in the way of a newer one: a kill between two renames leaves
@@ -69,7 +81,8 @@ final class AuditFile: AuditSink {
                 chain.follow(line, number: AuditLine(line)?.number ?? chain.number + 1)
             }
             // The agent was killed within a line: the line stays as it is, and shows as damaged.
-            if name == path, end.last != UInt8(ascii: "\n") { try write([UInt8(ascii: "\n")]) }
+            guard name == path, end.last != UInt8(ascii: "\n") else { return }
+            if let failure = try write([UInt8(ascii: "\n")], [1]).failure { throw failure }
             return
         }
     }

@@ -66,7 +66,12 @@ package struct AuditReader {
         let next = nextName
         let bytes = try file.read()
         guard !bytes.isEmpty else {
-            guard let next else { return false }
+            guard let next else {
+                // A line that is not complete is read again: the agent withdraws it if the disk is full, and writes another one there.
+                try file.goBack(by: rest.count)
+                rest = []
+                return false
+            }
             try goOn(with: next)
             return true
         }
@@ -133,6 +138,11 @@ private final class OpenFile: Sendable {
 
     /// Reads the next bytes; none at the present end.
     func read() throws(SystemError) -> [UInt8] { try file.readStream(limit: 64 << 10) }
+
+    /// Has the last bytes read again.
+    func goBack(by count: Int) throws(SystemError) {
+        guard lseek(file.number, off_t(-count), SEEK_CUR) >= 0 else { throw .last }
+    }
 
     /// Whether a path leads to this file.
     func isAt(_ path: String) -> Bool { file.isAt(path) }

@@ -210,7 +210,7 @@ extension AuditEvent {
 
 /// A place for the lines of the log. Used on one thread at a time.
 protocol AuditSink: AnyObject {
-    /// Appends the lines of events. A file has all of them afterwards, or none; the journal may have the first ones only.
+    /// Appends the lines of events. After an error, the first ones may have been appended.
     func append(_ events: [AuditEvent]) throws(AuditFailure)
 }
 
