@@ -67,7 +67,8 @@ final class AuditFile: AuditSink {
     /// a gap, which the next rotation fills, and drops no file for.
     private func rotate() {
         let files = [path] + (1...AuditWriter.olderFiles).map { "\(path).\($0)" }
-        let end = files.indices.first { $0 > 0 && FileStatus(files[$0], followsLinks: false) == nil } ?? files.count - 1
+        // Not a file that cannot be looked at now, which would be replaced.
+        let end = files.indices.first { $0 > 0 && (try? FileStatus.exists(files[$0])) == false } ?? files.count - 1
         for index in (0..<end).reversed() { rename(files[index], files[index + 1]) }
     }
 
