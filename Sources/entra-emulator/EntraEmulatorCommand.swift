@@ -54,6 +54,7 @@ struct EntraEmulatorCommand: AsyncParsableCommand {
     var users: [String] = []
 
     func validate() throws {
+        if let problem = ProgramArguments.problem { throw ValidationError(problem) }
         guard (tlsCert == nil) == (tlsKey == nil) else {
             throw ValidationError("--tls-cert and --tls-key belong together.")
         }

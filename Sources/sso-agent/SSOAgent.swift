@@ -118,6 +118,7 @@ struct SSOAgent: ParsableCommand {
     static func main() {
         agent_hold_standard_streams()
         do {
+            if let problem = ProgramArguments.problem { throw ValidationError(problem) }
             var command = try SSOAgent(plain: CommandLine.arguments.dropFirst()) ?? parse()
             try command.run()
         } catch {

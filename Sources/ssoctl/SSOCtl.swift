@@ -61,9 +61,7 @@ struct SSOCtl: AsyncParsableCommand {
         CompletionRun.prepare(arguments)
         let arguments = withJSONAfterCommand(arguments)
         do {
-            if let argument = illFormedArgument {
-                throw ValidationError("The argument “\(UntrustedText.clean(argument, limit: 200))” is not UTF-8.")
-            }
+            if let problem = ProgramArguments.problem { throw ValidationError(problem) }
             if arguments.first == "token", let token = TokenWork(plain: arguments.dropFirst()) {
                 return try await token.run()
             }
@@ -82,14 +80,6 @@ struct SSOCtl: AsyncParsableCommand {
         } catch {
             end(error, arguments.prefix { $0 != "--" })
         }
-    }
-
-    /// The first argument that is not UTF-8, with U+FFFD for what cannot be read; nil if there is none. Swift passes on such a text as if it
-    /// were the value that was meant.
-    private static var illFormedArgument: String? {
-        let arguments = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
-        let bytes = arguments.dropFirst().compactMap(\.self).first { String(validatingCString: $0) == nil }
-        return bytes.map { String(cString: $0) }
     }
 
     /// The arguments with `--json`, which every command has, behind the command if it is before it.

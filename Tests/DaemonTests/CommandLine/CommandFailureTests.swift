@@ -83,6 +83,19 @@ internal import Testing
         }
     }
 
+    /// The folder of the store would be another one than was named.
+    @Test(arguments: [["sso-agent", "--check-config", "--state-dir"], ["entra-emulator", "--tls-cert"]])
+    func refusesAnArgumentThatIsNotUTF8InEveryProgram(words: [String]) async throws {
+        try await AgentProcessFixture.with { f in
+            let command = "exec \"$0\" \"$@\" \"$(printf 'a\\377')\""
+            let ended = try await TestProcess(
+                "/bin/sh", ["-c", command, Executable.path(words[0])] + words.dropFirst(), environment: f.environment
+            ).finish()
+            #expect(ended.status == 64, "\(ended.output)")
+            #expect(ended.errors.contains("is not UTF-8."), "\(ended.errors)")
+        }
+    }
+
     @Test func repeatsNoMoreOfALongArgumentThanAPathHas() async throws {
         try await AgentProcessFixture.with { f in
             let long = String(repeating: "n", count: 100_000)
