@@ -174,6 +174,7 @@ package final class AgentServer: Sendable {
         }.get()
         let listener = try await acceptor.bootstrap().withBoundSocket(descriptor).get()
         ListeningSocket.widenQueue(of: descriptor)
+        DescriptorGuard.guardListener(listener, descriptor)
         return listener
     }
 

@@ -50,6 +50,7 @@ final class MetricsServer: Sendable {
         let acceptor = Acceptor(admission, source: source)
         do {
             let listener = try await acceptor.bootstrap(group).withBoundSocket(descriptor).get()
+            DescriptorGuard.guardListener(listener, descriptor)
             return MetricsServer(path, lock, acceptor, group, listener)
         } catch {
             unlink(path)
@@ -99,12 +100,19 @@ extension MetricsServer {
                 // The socket takes nothing from the channel until its peer is identified.
                 .childChannelInitializer { channel in
                     self.limitTime(of: channel)
+                    let descriptors: NIOLoopBound<DescriptorGuard?>
+                    do {
+                        descriptors = NIOLoopBound(try DescriptorGuard(of: channel), eventLoop: channel.eventLoop)
+                    } catch {
+                        return channel.eventLoop.makeFailedFuture(error)
+                    }
                     return self.admission.identity(of: channel) { peer in
                         let key = PeerKey.process(peer.processID ?? 0)
                         let identification = Identification(of: key) { channel.close(promise: nil) }
                         self.places.add(channel, identification)
                         return PeerAdmission.Waiting(identification: identification) {}
                     }.flatMapThrowing { peer in
+                        try descriptors.value?.guardReads(of: channel) {}
                         let pipeline = channel.pipeline.syncOperations
                         try pipeline.addHandler(RequestSizeLimit())
                         try pipeline.configureHTTPServerPipeline(

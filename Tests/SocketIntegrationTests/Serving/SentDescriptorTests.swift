@@ -65,6 +65,26 @@ internal import TokenWire
             }
         }
 
+        /// A stop of the agent waits for that event loop.
+        @Test func closesNoDescriptorsOnTheEventLoopOfTheMetrics() async throws {
+            let folder = try TemporaryFolder()
+            let path = folder.file("metrics.sock")
+            let request = Array("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
+            try await AgentFixture.with(adjust: { $0.metricsSocketPath = path }) { _ in
+                try Listeners.acceptDescriptors(boundWith: path)
+                try await offPool {
+                    let slow = try LingeringConnection()
+                    let peer = try DescriptorPeer(path)
+                    #expect(peer.send(request, slow))
+                    peer.waitForEnd()
+                    let other = try RawPeer(path)
+                    other.write(request)
+                    other.waitUntilClosed()
+                    withExtendedLifetime(slow) {}
+                }
+            }
+        }
+
         private static func sendLingeringConnection(_ way: Way, to path: String) async throws -> LingeringConnection {
             while true {
                 let slow = try LingeringConnection()
@@ -115,13 +135,14 @@ internal import TokenWire
         }
     }
 
-    /// The listeners of published sockets in this process.
+    /// The listeners in this process.
     private enum Listeners {
         /// Has them behave as with an earlier kernel: descriptors can be sent to the connections that they accept from now on.
-        static func acceptDescriptors() throws {
+        ///
+        /// - Parameter part: a part of the names with which they were bound; by default of those of published sockets.
+        static func acceptDescriptors(boundWith part: String = "/.sso-agent.") throws {
             let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }
-            // The name with which the agent binds such a socket; its own has another.
-            let sockets = open.filter { UnixSocket.localAddress(of: $0)?.path.contains("/.sso-agent.") == true }
+            let sockets = open.filter { UnixSocket.localAddress(of: $0)?.path.contains(part) == true }
             for descriptor in sockets {
                 var accepted: Int32 = 1
                 // SO_PASSRIGHTS.
