@@ -115,6 +115,15 @@ internal import Testing
     private func tokenOfAnAgent(
         thatSends bytes: String
     ) async throws -> (status: Int32, output: String, errors: String) {
+        let script = PackageFolder.path("examples/raw-socket/get_token.py")
+        return try await run(
+            ["python3", script, "--client-id", Self.app, "--username", "alice@contoso.com", "--scope", "User.Read"],
+            atAnAgentThatSends: bytes)
+    }
+
+    private func run(
+        _ arguments: [String], atAnAgentThatSends bytes: String
+    ) async throws -> (status: Int32, output: String, errors: String) {
         let folder = try TemporaryFolder()
         let server = """
             from socket import AF_UNIX, socket
@@ -130,11 +139,7 @@ internal import Testing
         let path = folder.file("agent.sock")
         let agent = try TestProcess("/usr/bin/env", ["python3", "-c", server, path, bytes])
         try await agent.waitForOutput("listening")
-        let arguments = [
-            "SSO_AGENT_SOCK=\(path)", "python3", PackageFolder.path("examples/raw-socket/get_token.py"), "--client-id",
-            Self.app, "--username", "alice@contoso.com", "--scope", "User.Read",
-        ]
-        let ended = try await TestProcess("/usr/bin/env", arguments).finish()
+        let ended = try await TestProcess("/usr/bin/env", ["SSO_AGENT_SOCK=\(path)"] + arguments).finish()
         withExtendedLifetime(agent) {}
         return ended
     }
@@ -167,6 +172,23 @@ internal import Testing
             #expect(listed.output.hasPrefix("alice@contoso.com "))
             withExtendedLifetime(agent) {}
         }
+    }
+
+    /// A field without an end, and a failure whose message is not UTF-8.
+    @Test(
+        .enabled(if: hasProtobuf, "protobuf-compiler and python3-protobuf are not installed"),
+        arguments: ["00000001ff", "00000008120608021202fffe"])
+    func saysInPythonWhyAReplyIsNone(bytes: String) async throws {
+        let folder = try TemporaryFolder()
+        let generated = ["protoc", "--python_out=\(folder.path)", "-I", PackageFolder.path("Protos"), "agent.proto"]
+        #expect(try await TestProcess("/usr/bin/env", generated).finish().status == 0)
+        let ended = try await run(
+            [
+                "PYTHONPATH=\(folder.path)", "PYTHONDONTWRITEBYTECODE=1", "/usr/bin/python3",
+                PackageFolder.path("examples/python-client/notes.py"), "--client-id", Self.app, "--scope", "User.Read",
+            ], atAnAgentThatSends: bytes)
+        #expect(ended.status == 1 && ended.output.isEmpty)
+        #expect(!ended.errors.contains("Traceback"), "\(ended.errors)")
     }
 
     /// docs/images/demo.svg is what the programs show today; record.py writes it again.

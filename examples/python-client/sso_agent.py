@@ -9,10 +9,13 @@ import stat
 import struct
 import threading
 
+from google.protobuf.message import DecodeError
+
 import agent_pb2
 
 REPLY_LIMIT = 1_048_576  # bytes of a reply, from PROTOCOL.md
 INTERACTION_REQUIRED = -51115
+MALFORMED_MESSAGE = -53001
 AGENT_UNAVAILABLE = -53004
 PEER_NOT_AUTHORIZED = -53005
 
@@ -102,13 +105,18 @@ class Agent:
         with self._lock:
             self._number += 1
             request = agent_pb2.Request(request_id=self._number, **body).SerializeToString()
-            self._socket.sendall(struct.pack(">I", len(request)) + request)
-            (length,) = struct.unpack(">I", self._receive(4))
-            if not 0 < length <= REPLY_LIMIT:  # before memory is allocated for it
-                raise AgentError(-53002, f"the agent sent a frame of {length} bytes")
-            reply = agent_pb2.Reply.FromString(self._receive(length))
+            try:
+                self._socket.sendall(struct.pack(">I", len(request)) + request)
+                (length,) = struct.unpack(">I", self._receive(4))
+                if not 0 < length <= REPLY_LIMIT:  # before memory is allocated for it
+                    raise AgentError(-53002, f"the agent sent a frame of {length} bytes")
+                reply = agent_pb2.Reply.FromString(self._receive(length))
+            except OSError as error:
+                raise AgentError(AGENT_UNAVAILABLE, f"the connection to the agent has failed: {error.strerror}") from error
+            except DecodeError as error:
+                raise AgentError(MALFORMED_MESSAGE, "the agent has sent something else than a reply") from error
         if reply.WhichOneof("body") == "failure":
-            raise AgentError(reply.failure.code, reply.failure.message.decode(), reply.failure)
+            raise AgentError(reply.failure.code, reply.failure.message.decode(errors="replace"), reply.failure)
         return reply
 
     def _parameters(self, client_id, scopes, authority):
