@@ -7,15 +7,7 @@ internal import Testing
 /// What a process may still do in the sandbox. Each test restricts a process of its own.
 #if os(Linux)
     @Suite(.bounded) struct ProcessSandboxTests {
-        /// Whether the kernel has Landlock, by the version of its interface. Its function in C would restrict this process.
-        private static let hasLandlock: Bool = {
-            typealias Call = @convention(c) (Int, Int, Int, Int) -> Int
-            guard let function = dlsym(nil, "syscall") else { return false }
-            // landlock_create_ruleset, with LANDLOCK_CREATE_RULESET_VERSION.
-            return unsafeBitCast(function, to: Call.self)(444, 0, 0, 1) > 0
-        }()
-
-        @Test(.enabled(if: hasLandlock, "the kernel has no Landlock"))
+        @Test(.enabled(if: Landlock.isAvailable, "the kernel has no Landlock"))
         func readsTheSystemAndWritesItsOwnFolderOnly() async throws {
             let folder = try TemporaryFolder()
             let own = folder.file("own")
@@ -105,7 +97,7 @@ internal import Testing
         }
 
         /// libcurl is loaded when the first request is sent, and resolves names on threads of its own.
-        @Test(.enabled(if: hasLandlock, "the kernel has no Landlock"))
+        @Test(.enabled(if: Landlock.isAvailable, "the kernel has no Landlock"))
         func loadsLibrariesAndStartsThreads() async {
             await #expect(processExitsWith: .success) {
                 try #require(Self.enter().isComplete)
