@@ -5,8 +5,8 @@ internal import TokenWire
 /// Blocking forms of requests, for the synchronous methods of the compatibility modules, such as
 /// `MSALPublicClientApplication.allAccounts()`.
 ///
-/// Each blocks the calling thread until the agent has answered, which takes microseconds for what is in the cache, or
-/// until the client's time-out. Use the async methods from async code.
+/// Each blocks the calling thread until the agent has answered, which takes microseconds for what is in the cache, or until the client's
+/// time-out, which is that of each page of a list. Use the async methods from async code.
 extension AgentClient {
     /// The blocking form of `listAccounts(_:)`.
     ///
@@ -48,7 +48,7 @@ extension AgentClient {
     }
 }
 
-/// Passes the result of a call from the reading thread to the thread that waits for it.
+/// Passes the outcome of a call to the thread that waits for it.
 final class OutcomeBox: Sendable {
     private let outcome = Mutex<AgentConnection.Outcome?>(nil)
 

@@ -14,10 +14,11 @@ extension AgentClient {
     /// that stops or restarts does not end the iteration: the client connects again, and continues with `resynchronise`. An agent that has
     /// stopped is not started again for a subscription: the next call of another method does that.
     ///
-    /// - Parameter request: the accounts to watch. Without a client ID, which sandboxed apps and published sockets may not leave out, these
-    ///   are the accounts of every app in the sharing group.
-    /// - Throws: when it is iterated, `agentUnavailable` (-53004) if no agent is running at the beginning, `requestDenied` (-53011) if the
-    ///   agent does not allow the subscription, or `unsupportedProtocolVersion` (-53003) if it knows no events.
+    /// - Parameter request: the accounts to watch. Without a client ID, these are the accounts of every app in the sharing group; sandboxed
+    ///   apps, and apps at a published socket, have to name theirs.
+    /// - Throws: when it is iterated, `agentUnavailable` (-53004) if no agent is running at the beginning and none can be started,
+    ///   `requestDenied` (-53011) if the agent does not allow the subscription, or `unsupportedProtocolVersion` (-53003) if it knows no
+    ///   events.
     public func events(_ request: WatchEvents = WatchEvents(clientID: nil)) -> AgentEvents {
         AgentEvents(agent: self, request: request)
     }

@@ -11,9 +11,10 @@ extension AgentClient {
     ///
     /// - Throws: `cancelled` (-53007) if the calling task is cancelled, `sessionCanceled` (-51701) if the sign-in was cancelled
     ///   otherwise, `accessDenied` (-51416) if the user declines, `mismatchedAccount` (-51117) if another account than the requested one
-    ///   signs in, `authorizationFailed` (-51440) if no browser could be opened or the browser has failed, `timedOut` (-53006) if no response
-    ///   arrived in time; the message then names the redirect URI to register. `agentUnavailable` (-53004) also if the connection has
-    ///   closed, with which the sign-in ends. Else as `beginInteractive(_:)`.
+    ///   signs in, `authorizationFailed` (-51440) if no browser could be opened or the browser has failed, `timedOut` (-53006) if the code
+    ///   has expired, or no response of the browser arrived in time: the message then names the redirect URI to register.
+    ///   `agentUnavailable` (-53004) also if the connection has closed, with which the sign-in ends. Else as the methods for its two steps:
+    ///   `beginInteractive(_:)` and `completeInteractive(_:limit:)`, or `beginDeviceCode(_:)` and `completeDeviceCode(_:limit:)`.
     public func signIn(
         _ request: BeginInteractive, presenter: SignInPresenter = SignInPresenter()
     ) async throws(TokenError) -> TokenResult {
@@ -110,13 +111,14 @@ public struct SignInPresenter: Sendable {
 
     /// The method of signing in.
     public var method: Method
-    /// The commands that open a page, in order of preference; `%s` stands for the URL, which is appended to a command
-    /// without `%s`.
+    /// The commands that open a page, in order of preference. Blanks separate the words of a command, and no shell is involved. `%s` stands
+    /// for the URL, which is appended to a command without `%s`.
     public var browserCommands: [String]
-    /// Shows the message with the device code to the user; called once, before the wait for the sign-in.
+    /// Shows the message with the device code to the user. Called once, in the task that signs in; the wait for the sign-in begins when it
+    /// returns.
     public var showDeviceCode: @Sendable (BeginDeviceCode.Reply) -> Void
-    /// Shows a message to the developers of the app: its redirect URI cannot be used on this system, and which one to
-    /// register. Called before the browser is opened.
+    /// Shows a message to the developers of the app, if its redirect URI cannot be used on this system: which one to register. Called in
+    /// the task that signs in, before the browser is opened.
     public var showNotice: @Sendable (String) -> Void
 
     /// Creates a presenter.

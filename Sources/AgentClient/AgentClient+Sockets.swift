@@ -13,6 +13,8 @@ extension AgentClient {
     }
 
     /// Lists the published sockets, the oldest first.
+    ///
+    /// - Throws: as every call; see `AgentClient`.
     public func listSockets() async throws(TokenError) -> [PublishedSocket] {
         return try await call(ListSockets()).sockets
     }
@@ -20,6 +22,7 @@ extension AgentClient {
     /// Closes a published socket and its connections, and removes its file.
     ///
     /// - Returns: the socket's label; nil if there was no such socket.
+    /// - Throws: as every call; see `AgentClient`.
     @discardableResult
     public func unpublishSocket(_ request: UnpublishSocket) async throws(TokenError) -> String? {
         return try await call(request).label

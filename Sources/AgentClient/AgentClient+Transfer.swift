@@ -14,9 +14,10 @@ extension AgentClient {
     ///   - isDryRun: whether to report what would be imported, without importing it.
     ///   - progress: called in the calling task, in order, with the fraction from 0 to 1 that the agent has received, after each part but
     ///     the last.
-    /// - Throws: `cacheBadFormat` (-51201) if `data` is not in this format; `frameTooLarge` (-53002) if it is too long; `timedOut` (-53006)
-    ///   if it is not read within two minutes or not saved within 30 seconds; `interactionInProgress` (-51710) if eight imports and exports
-    ///   are in progress; `storeUnavailable` (-53008).
+    /// - Throws: `cacheBadFormat` (-51201) if `data` is not in this format; `frameTooLarge` (-53002) if all imports in progress together are
+    ///   longer than 256 MiB; `timedOut` (-53006) if it is not read within two minutes or not saved within 30 seconds;
+    ///   `interactionInProgress` (-51710) if eight imports and exports are in progress, or four of this process; `sessionCanceled` (-51701)
+    ///   if the connection has closed; `storeUnavailable` (-53008).
     public func importCache(
         _ data: Secret, format: CacheFormat, sharingGroup: SharingGroup = .standard, isDryRun: Bool = false,
         progress: (@Sendable (Double) -> Void)? = nil
@@ -40,7 +41,7 @@ extension AgentClient {
     ///   - isDryRun: whether to report what would be imported, without importing it.
     ///   - next: returns the next bytes, any number of them; nil at the end. Called one request ahead of what the agent has
     ///     received.
-    /// - Throws: also what `next` throws; then nothing is imported.
+    /// - Throws: also what `next` throws; then nothing is imported. `sessionCanceled` (-51701) if it takes longer than 60 seconds to return.
     public func importCache(
         format: CacheFormat, sharingGroup: SharingGroup = .standard, isDryRun: Bool = false,
         next: () throws(TokenError) -> Secret?
@@ -96,8 +97,10 @@ extension AgentClient {
     ///   - sharingGroup: the sharing group whose accounts are exported.
     ///   - includesSecrets: must be true; confirms that the caller knows that the result holds refresh tokens.
     ///   - progress: called in the calling task, in order, with the fraction from 0 to 1 that has arrived.
-    /// - Throws: `invalidDeveloperParameter` (-51112) unless `includesSecrets`; `unsupportedFunctionality` (-51114) for
-    ///   `.adalJSON`; `interactionInProgress` (-51710) if eight imports and exports are in progress; `storeUnavailable` (-53008).
+    /// - Throws: `requestDenied` (-53011) if the access policy refuses it, or if it has to be confirmed by a person and is not;
+    ///   `invalidDeveloperParameter` (-51112) unless `includesSecrets`; `unsupportedFunctionality` (-51114) for `.adalJSON`;
+    ///   `interactionInProgress` (-51710) if eight imports and exports are in progress, or four of this process; `sessionCanceled` (-51701)
+    ///   if the connection has closed; `storeUnavailable` (-53008).
     public func exportCache(
         _ format: CacheFormat, sharingGroup: SharingGroup = .standard, includesSecrets: Bool,
         progress: (@Sendable (Double) -> Void)? = nil
@@ -164,7 +167,7 @@ extension AgentClient {
 
 /// The state of an import: splits the cache into requests.
 struct CacheUpload {
-    /// The name that the agent gave to the import; nil before its first reply.
+    /// The ID that the agent gave to the import; nil before its first reply.
     var importID: String?
     private let format: CacheFormat
     private let sharingGroup: SharingGroup

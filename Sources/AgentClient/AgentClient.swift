@@ -9,11 +9,13 @@ internal import TokenWire
 /// A call ends with its reply, with a `TokenError` of the agent, such as `requestDenied` (-53011, if the access policy or a limit refuses
 /// the request), or with `timedOut` (-53006), `cancelled` (-53007, if the calling task is cancelled), `agentUnavailable` (-53004, if no
 /// agent is running and none can be started, or it has stopped before it replied), `peerNotAuthorized` (-53005, if another user's process
-/// listens), `frameTooLarge` (-53002, if the request is too long) or `unsupportedProtocolVersion` (-53003, if the agent is of an earlier
-/// version than the request). Requests that need the cache fail with `storeUnavailable` (-53008) while the store is locked or cannot be
-/// read. If the agent has restarted between two calls, the client reconnects. Calls may end in any order.
+/// listens), `frameTooLarge` (-53002, if the request is too long), `malformedMessage` (-53001, if one of its values is beyond a limit of
+/// PROTOCOL.md, or the reply cannot be read) or `unsupportedProtocolVersion` (-53003, if the agent is of an earlier version than the
+/// request). Requests that need the cache fail with `storeUnavailable` (-53008) while the store is locked or cannot be read. If the agent
+/// has restarted between two calls, the client reconnects. Calls may end in any order.
 ///
-/// If no agent listens at the default path, and no service manager starts it, the client does, unless `SSO_AGENT_START` is `0`.
+/// If no agent listens at the default path, the client starts the one that is installed, unless a service manager has a unit for it, the
+/// user is root, the app runs in a sandbox, `SSO_AGENT_START` is `0`, or `start_on_demand` is false in the agent's configuration.
 ///
 /// In a copy (`fork`) of a process that has made a client, every call fails with `agentUnavailable` (-53004).
 public final class AgentClient: Sendable {
@@ -28,13 +30,14 @@ public final class AgentClient: Sendable {
     /// Creates a client of the agent at `socketPath`; it connects at the first call.
     ///
     /// The results of silent requests that the agent answers from its cache are kept, if the agent allows it, and
-    /// returned again while they hold, without asking the agent. After a sign-out has been acknowledged to any app, no
-    /// result of the account is returned.
+    /// returned again while they hold, without asking the agent. After a sign-out of an account has been acknowledged to any
+    /// app, no result that was kept before is returned.
     ///
     /// - Parameters:
     ///   - socketPath: nil takes `$SSO_AGENT_SOCK`, else `sso-agent/agent.sock` in the runtime folder.
     ///   - appName: the name of the app in the agent's log; nil takes the program's name.
-    ///   - timeout: the time limit of a call; the calls that wait for a sign-in have limits of their own.
+    ///   - timeout: the time limit of a call, and of each page of a list; the calls that wait for a sign-in, a lock, an export or the end
+    ///     of an import have limits of their own.
     ///   - keepsResults: false sends every request to the agent, as `SSO_AGENT_KEEP_TOKENS=0` in the environment does.
     public convenience init(
         socketPath: String? = nil, appName: String? = nil, timeout: Duration = .seconds(90), keepsResults: Bool = true
@@ -88,9 +91,10 @@ public final class AgentClient: Sendable {
     /// - Parameters:
     ///   - request: the app, the account and the scopes.
     ///   - limit: the time limit of the call; nil takes that of the client.
-    /// - Throws: `interactionRequired` (-51115) if only a sign-in can help; `ambiguousAccount` (-51200) if the request names no account
-    ///   and several match; `declinedScopes` (-51415), with the result for the granted scopes; `authorityValidation` (-51600);
-    ///   `storeUnavailable` (-53008) if the store is locked or cannot be read or written; else the error of the token endpoint.
+    /// - Throws: `interactionRequired` (-51115) if only a sign-in can help; `ambiguousAccount` (-51200) if several accounts match the
+    ///   username, or several are signed in and the request names none; `declinedScopes` (-51415), with the result for the granted scopes;
+    ///   `authorityValidation` (-51600); `storeUnavailable` (-53008) if the store is locked or cannot be read or written; else the error of
+    ///   the token endpoint.
     public func acquireTokenSilent(
         _ request: AcquireTokenSilent, limit: Duration? = nil
     ) async throws(TokenError) -> TokenResult {
@@ -165,7 +169,7 @@ public final class AgentClient: Sendable {
         return try await call(request, timeout: limit)
     }
 
-    /// Cancels a sign-in; succeeds also if there is none of that name.
+    /// Cancels a sign-in; succeeds also if there is none with that ID.
     ///
     /// - Throws: as every call; see `AgentClient`.
     public func cancelInteraction(_ request: CancelInteraction) async throws(TokenError) {
@@ -196,7 +200,7 @@ public final class AgentClient: Sendable {
     /// - Throws: as every call; see `AgentClient`.
     public func status(includesMetrics: Bool = false) async throws(TokenError) -> AgentStatus {
         var status = try await call(GetStatus(includesMetrics: includesMetrics))
-        // As in a failure.
+        // As in a failure, no command is taken from another user's agent.
         if !AgentEnvironment.current.expectsOwnAgent { status.nextCommand = nil }
         return status
     }
@@ -216,7 +220,8 @@ public final class AgentClient: Sendable {
         return try await call(ReloadConfiguration())
     }
 
-    /// Reports what the agent supports.
+    /// Returns the agent's version and the requests that it supports. An app need not send this: the client itself does with each
+    /// connection.
     ///
     /// - Throws: as every call; see `AgentClient`.
     public func hello(_ request: Hello) async throws(TokenError) -> Hello.Reply {
@@ -309,14 +314,16 @@ extension AgentClient {
 
     /// Redeems a refresh token or an assertion that the app holds, and saves the tokens; counts as a sign-in.
     ///
-    /// - Throws: the error of the token endpoint, such as `invalidGrant` (-51412); the cache is then unchanged.
+    /// - Throws: the error of the token endpoint, such as `invalidGrant` (-51412), after which the cache is unchanged; `declinedScopes`
+    ///   (-51415), with the result for the granted scopes, whose tokens are saved; `storeUnavailable` (-53008) if the tokens cannot be saved.
     public func redeemGrant(_ request: RedeemGrant) async throws(TokenError) -> TokenResult {
         return try await call(request)
     }
 
     /// Returns the one account that is signed in to the app, and the account of the app's previous request.
     ///
-    /// - Throws: `ambiguousAccount` (-51200) if several accounts are signed in.
+    /// - Throws: `ambiguousAccount` (-51200) if several accounts are signed in, or more than 256 have tokens of the app or of a family of
+    ///   apps.
     public func currentAccount(_ request: GetCurrentAccount) async throws(TokenError) -> GetCurrentAccount.Reply {
         return try await call(request)
     }
@@ -331,10 +338,13 @@ extension AgentClient {
         return try await keyStatus(after: GetKey())
     }
 
-    /// Changes the source of the store's key. The key is then removed from the old source.
+    /// Changes the source of the store's key, and the key itself. The former key is then removed from its source. A person may have to
+    /// confirm it, which the call waits for.
     ///
-    /// - Throws: `storeUnavailable` (-53008) if the source has no key, or the store cannot be written;
-    ///   `invalidDeveloperParameter` (-51112) if a passphrase is missing or empty.
+    /// - Throws: `storeUnavailable` (-53008) if the source has no key or is not the one that the agent requires, the store cannot be
+    ///   written, or a file in quarantine may need the former key; `invalidDeveloperParameter` (-51112) if the new passphrase is missing or
+    ///   has fewer than 8 characters; `requestDenied` (-53011) if the current passphrase is missing or wrong, a wrong one was sent in the
+    ///   last five seconds, or nobody has confirmed the change. Nothing has changed then.
     @discardableResult
     public func setKey(_ request: SetKey) async throws(TokenError) -> KeyStatus {
         return try await keyStatus(after: request)

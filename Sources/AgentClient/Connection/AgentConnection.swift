@@ -57,8 +57,8 @@ final class AgentConnection: Sendable {
     }
 
     /// Sends a request and reads its reply on the calling thread, if there is a connection and no other call is in
-    /// flight. The thread, which may belong to Swift's cooperative pool or be the main thread, is blocked for about a
-    /// millisecond at most: the socket's time-out, which the kernel rounds up.
+    /// flight. The thread, which may belong to Swift's cooperative pool or be the main thread, is blocked for the socket's time-out at most:
+    /// a millisecond, which the kernel rounds up to its tick, 1 to 10 ms.
     ///
     /// - Throws: `frameTooLarge` (-53002) if the request cannot be encoded, and `agentUnavailable` (-53004) in a copy
     ///   of a process.

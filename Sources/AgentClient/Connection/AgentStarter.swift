@@ -21,7 +21,7 @@ struct AgentStarter {
         case started
         /// The reason why none could be started.
         case failed(Problem)
-        /// A process listens that is not a usable agent, or this cannot be found out.
+        /// A process listens that is not a usable agent, or it cannot be found out whether one listens.
         case unusable(TokenError)
         /// This program does not start agents: the user is root, has turned it off or has a unit, the socket is not the standard one, none
         /// is installed, or the program is in a sandbox. The advice says what helps instead.

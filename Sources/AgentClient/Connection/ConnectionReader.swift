@@ -88,6 +88,8 @@ struct ConnectionReader {
         }
     }
 
+    /// Uses a connection until it breaks or the client is closed, and closes it then.
+    ///
     /// - Parameter wake: a pipe. A byte in it wakes the thread, which then looks at the state of the connection.
     private func serve(_ socket: Int32, _ wake: PipeEnds) {
         UnixSocket.letReadersWait(on: socket, milliseconds: 1)

@@ -175,8 +175,8 @@ extension AcquireTokenSilent {
         return hasher.finalize()
     }
 
-    /// Whether `request` is this one again: every byte is equal but the correlation ID. Scopes in another order or case make it
-    /// another request, although the agent gives it the same answer.
+    /// Whether `request` is this one again: equal byte by byte, except for the correlation ID and the form of the reply, which do not decide
+    /// the answer. Scopes in another order or case make it another request, although the agent gives it the same answer.
     func isRepeated(by request: AcquireTokenSilent) -> Bool {
         forceRefresh == request.forceRefresh && expirationBuffer == request.expirationBuffer
             && allowsExtendedLifetime == request.allowsExtendedLifetime
