@@ -39,7 +39,7 @@ package struct RequestFrame: Sendable {
 
     /// Encodes the frame of a request, with its length.
     ///
-    /// - Throws: `frameTooLarge` (-53002) for a request over 64 KiB.
+    /// - Throws: `frameTooLarge` (-53002) for a request over 64 KiB, `malformedMessage` (-53001) for a value that the message cannot have.
     package static func encode<Request: WireRequest>(_ request: Request, id: UInt64) throws(TokenError) -> [UInt8] {
         let limit = WireLimits.requestFrame
         guard let frame = try OuterMessage<Sso__Request>.encode(request, Request.number, id: id, limit: limit) else {

@@ -10,7 +10,7 @@ public struct Account: Sendable, Equatable {
 
     /// The identifier of the account, the same in every tenant; nil for an account known only from an older ADAL cache.
     public var homeAccountID: HomeAccountID?
-    /// The name of the user, such as a mail address. It may change and is never a key.
+    /// The name of the user, such as a mail address; nil if it is not known. It may change and is never a key.
     public var username: String?
     /// The environment under which the account is saved: the preferred cache host of its cloud.
     public var environment: String
@@ -44,9 +44,9 @@ public struct Account: Sendable, Equatable {
 public struct TenantProfile: Sendable, Equatable {
     /// The ID of the tenant.
     public var realm: String
-    /// The account's object ID in this tenant, in lower case; the `sub` claim if the issuer names none.
+    /// The account's object ID in this tenant, in lower case; the `sub` claim if the issuer names none. Nil if neither is known.
     public var localAccountID: String?
-    /// The username in this tenant.
+    /// The username in this tenant; nil if it is not known.
     public var username: String?
     /// The environment under which the profile is saved.
     public var environment: String

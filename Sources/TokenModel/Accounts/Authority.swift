@@ -1,8 +1,8 @@
 /// The URL of an identity provider: scheme, environment (host and port) and path, which names the realm.
 ///
 /// `https://login.microsoftonline.com/common` has the environment `login.microsoftonline.com` and the realm `common`.
-/// Normal form: lower-case host, no query, no fragment, no trailing slash; Entra authorities keep only the first
-/// path segment, in lower case.
+/// Normal form: lower-case host, no query, no fragment, no trailing slash; authorities of Entra, AD FS and External ID keep only the
+/// first path segment, in lower case.
 public struct Authority: Sendable, Hashable, CustomStringConvertible {
     /// The kind of identity provider.
     public enum Kind: Int32, Sendable, Hashable, CaseIterable {
@@ -33,9 +33,12 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
 
     /// Parses and normalises a URL.
     ///
-    /// - Throws: `invalidDeveloperParameter` (-51112) if it is not an `https` URL with a host and a path, which customer tenants and OpenID
-    ///   providers need not have, if it names a port that does not exist, or if `kind` is AD FS and the first segment of the path is not `adfs`. `http` is accepted for loopback
-    ///   hosts, but the agent refuses it unless started with `--allow-loopback-http` or configured so.
+    /// - Parameter kind: nil derives it from the URL: `/tfp/TENANT/POLICY` and `*.b2clogin.com` are B2C's, `/adfs` is AD FS's,
+    ///   `*.ciamlogin.com` is External ID's, and any other URL is Entra's.
+    /// - Throws: `invalidDeveloperParameter` (-51112) if it is not an `https` URL with a host; if it has no path, which only External ID and
+    ///   OpenID providers may leave out; if it names a user, or a port that is not from 1 to 65535; if the path begins with `tfp` and has no
+    ///   tenant or no policy; or if `kind` is AD FS and the first segment of the path is not `adfs`. `http` is accepted for loopback hosts,
+    ///   but the agent refuses it unless started with `--allow-loopback-http` or configured so.
     public init(_ url: String, kind: Kind? = nil) throws(TokenError) {
         if let plain = Authority(plain: url, kind: kind) {
             self = plain
@@ -146,6 +149,8 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The same authority at another host of its cloud.
+    ///
+    /// - Parameter environment: the host in lower case, with `:port` unless that is the default. It is not checked.
     public func withEnvironment(_ environment: String) -> Authority {
         Authority(kind: kind, scheme: scheme, environment: environment, path: path)
     }

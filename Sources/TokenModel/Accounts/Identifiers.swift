@@ -98,7 +98,9 @@ public struct FamilyID: Sendable, Hashable, CustomStringConvertible {
     public var description: String { text }
 }
 
-/// A partition of the agent's cache: apps in one sharing group see each other's accounts, others do not.
+/// A partition of the agent's cache: an app sees the accounts of the sharing group that it names.
+///
+/// A partition, not a permission: an app can name any group, unless a rule of the access policy refuses it.
 public struct SharingGroup: Sendable, Hashable, CustomStringConvertible {
     /// The group's name.
     public let name: String

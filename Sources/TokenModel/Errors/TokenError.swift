@@ -1,4 +1,4 @@
-/// The error of a failed request, and the only error type of this package's modules.
+/// The error of a failed request, and the only error that the public functions of `AgentClient` and `TokenModel` throw.
 ///
 /// `code` is stable. `message` is for users and logs; it may change and never contains a secret.
 public struct TokenError: Error, Sendable, Equatable {
@@ -26,9 +26,9 @@ public struct TokenError: Error, Sendable, Equatable {
         public var errorDescription: String?
         /// The `error_codes` of an Entra error response.
         public var stsErrorCodes: [Int32] = []
-        /// The HTTP status of a response that was not a token response.
+        /// The HTTP status of the response with the error; nil without one, as for an error of the sign-in page, which is part of a URL.
         public var httpStatus: Int32?
-        /// The header fields of the response, by name as received.
+        /// The header fields of a response that was neither a token response nor an OAuth error, by name as received.
         public var httpHeaders: [String: String] = [:]
         /// The `NSURLErrorDomain` code of a network failure, such as -1009.
         public var networkErrorCode: Int32?
@@ -38,13 +38,14 @@ public struct TokenError: Error, Sendable, Equatable {
         public var grantedScopes: [String] = []
         /// The scopes requested and not granted.
         public var declinedScopes: [String] = []
-        /// The identifier of the account.
+        /// The identifier of the account that the error is about.
         public var homeAccountID: HomeAccountID?
-        /// The username of the account.
+        /// The username of the account that the error is about.
         public var username: String?
         /// Whether the request was throttled: answered without a request to the token endpoint.
         public var isThrottled = false
-        /// The result with the scopes that were granted.
+        /// The result for the scopes that were granted (`declinedScopes`), or of the other account that has signed in
+        /// (`mismatchedAccount`).
         public var partialResult: TokenResult?
         /// The time until which the agent repeats this failure instead of asking the token endpoint, in seconds since 1970; nil if the next
         /// request is sent. A sign-in ends it, unless the reason is `throttled`.
@@ -92,7 +93,7 @@ extension TokenError {
         case serverOAuth
         /// -51401: the response of an identity provider is not valid, or not for the app or its request.
         case serverInvalidResponse
-        /// -514102: the refresh token was rejected (ADAL only).
+        /// -514102: the refresh token was rejected. Not sent by this version of the agent.
         case refreshTokenRejected
         /// -51410: OAuth `invalid_request`.
         case invalidRequest
@@ -114,8 +115,8 @@ extension TokenError {
         case invalidState
         /// -51430: an app protection policy must be applied first.
         case protectionPolicyRequired
-        /// -51440: the authorization endpoint returned an error or, to a v1 request, neither an error nor a code; no browser could be started,
-        /// or the agent cannot listen for the redirect.
+        /// -51440: the authorization endpoint returned an error or, to a v1 request, neither an error nor a code; no browser could be
+        /// started, or the browser has failed; or the agent cannot listen for the redirect.
         case authorizationFailed
         /// -51500: an HTTP status that is not a token response.
         case unhandledHTTPResponse
@@ -123,12 +124,12 @@ extension TokenError {
         case authorityValidation
         /// -51700: the user cancelled the sign-in. `ssoctl` reports it; this version of the agent does not send it.
         case userCanceled
-        /// -51701: a sign-in was cancelled or is not known, an import or export is not known or was not continued in time, or its connection has
-        /// closed.
+        /// -51701: a sign-in was cancelled or is not known, an import or export is not known or was not continued in time, or its
+        /// connection has closed.
         case sessionCanceled
         /// -51710: another sign-in is in progress, or too many sign-ins, or imports and exports, are.
         case interactionInProgress
-        /// -51810: the device has to be registered first.
+        /// -51810: the device has to be registered first. Not sent by this version of the agent.
         case workplaceJoinRequired
         /// -53001: the bytes are not a message of the protocol.
         case malformedMessage
@@ -136,13 +137,13 @@ extension TokenError {
         case frameTooLarge
         /// -53003: the agent does not know the request or the protocol version.
         case unsupportedProtocolVersion
-        /// -53004: no agent answers.
+        /// -53004: no agent is running, or it has stopped before it replied.
         case agentUnavailable
-        /// -53005: the agent belongs to another user.
+        /// -53005: another user's process listens on the socket.
         case peerNotAuthorized
         /// -53006: the deadline passed.
         case timedOut
-        /// -53007: the caller cancelled, or the agent is stopping.
+        /// -53007: the caller cancelled. From an agent, it is stopping: `AgentClient` throws `agentUnavailable` instead.
         case cancelled
         /// -53008: the agent's store is locked, cannot be read or written, or has no room.
         case storeUnavailable

@@ -1,7 +1,7 @@
 /// A request of the protocol, and the type of its reply.
 ///
 /// `WireRequest` in `TokenWire` encodes it, `AgentClient.call` sends it, and `RequestHandlers` in `TokenAgent` answers it.
-/// PROTOCOL.md, "Requests".
+/// PROTOCOL.md, "Messages".
 package protocol AgentRequest: Sendable, Equatable {
     /// The successful reply.
     associatedtype Reply: Sendable, Equatable

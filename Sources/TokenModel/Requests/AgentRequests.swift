@@ -1,5 +1,5 @@
-/// Introduces the app, and returns the requests that the agent knows. Optional, and at most once for each connection. The
-/// reply is `Hello.Reply`.
+/// Introduces the app, and returns the requests that the agent knows. Optional: `AgentClient` sends one with each connection. The reply is
+/// `Hello.Reply`.
 ///
 /// PROTOCOL.md, "hello".
 public struct Hello: Sendable, Equatable {
@@ -36,7 +36,7 @@ public struct Hello: Sendable, Equatable {
 
 extension Hello: AgentRequest { package static let number: UInt32 = 10 }
 
-/// Returns the state of the agent. The reply is `AgentStatus`. PROTOCOL.md, "status".
+/// Returns the state of the agent. The reply is `AgentStatus`. PROTOCOL.md, "get_status".
 public struct GetStatus: Sendable, Equatable {
     /// Whether the reply has the agent's measurements.
     public var includesMetrics: Bool
@@ -61,11 +61,11 @@ public struct AgentStatus: Sendable, Equatable {
     public var stateDirectory: String
     /// The time since the start of the agent, in seconds.
     public var uptimeSeconds: Int64
-    /// The number of accounts in all sharing groups.
+    /// The number of accounts in all sharing groups; 0 until the store is open.
     public var accounts: Int64
     /// The names of the quarantined files of the store: damaged ones that were moved aside and still exist.
     public var quarantined: [String]
-    /// The reason why the store is not open or cannot be written; nil if it is open and can be written.
+    /// The reason why the store is not open or cannot be written, and the damage found since the start; nil if there is no problem.
     public var storeProblem: String?
     /// The paths of the published sockets.
     public var publishedSockets: [String]
@@ -101,11 +101,11 @@ extension GetStatus: AgentRequest {
     package static let number: UInt32 = 19
 }
 
-/// Checks the state directory, the key, the clock and the token endpoints of the agent. The reply is `Diagnose.Reply`.
-/// PROTOCOL.md, "diagnose".
+/// Checks the agent: its program, folder, store, key, memory, sandbox and published sockets, the redirect of a browser sign-in, the token
+/// endpoint and the clock. The reply is `Diagnose.Reply`. PROTOCOL.md, "diagnose".
 public struct Diagnose: Sendable, Equatable {
-    /// The authority whose token endpoint to check; nil for those of the known accounts or, without accounts, of the public
-    /// cloud.
+    /// The authority whose token endpoint to check; nil for the alphabetically first environment of the accounts in the cache or, without
+    /// accounts, for the public cloud.
     public var authority: Authority?
 
     /// Creates the request.

@@ -23,7 +23,7 @@ public struct WatchEvents: Sendable, Equatable {
     public struct Reply: Sendable, Equatable {
         /// The position after the events.
         public var position: EventPosition
-        /// The events, in order; none if the agent is about to close the connection.
+        /// The events, in order; none if the agent is about to close the connection, or has read its configuration again.
         public var events: [AgentEvent]
 
         /// Creates the reply.
@@ -63,7 +63,7 @@ public struct AgentEvent: Sendable, Equatable {
         case accountAdded = 2
         /// The username or a tenant profile of the account has changed, or without a `clientID` the apps that it is signed in to.
         case accountChanged = 3
-        /// The account is not in the cache any more.
+        /// The account is not listed any more.
         case accountRemoved = 4
         /// The app `clientID` has signed out of the account.
         case signedOut = 5

@@ -47,7 +47,7 @@ public struct GetKey: Sendable, Equatable {
 
 /// The source of the store's key, and whether the store is open.
 public struct KeyStatus: Sendable, Equatable {
-    /// The source; nil while the store is being loaded.
+    /// The source; nil until the agent has found it, as while the store is being loaded.
     public var source: KeySource?
     /// The place of the key in words, such as a path.
     public var place: String

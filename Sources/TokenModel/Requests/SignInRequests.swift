@@ -7,11 +7,12 @@ public struct BeginInteractive: Sendable, Equatable {
     public var parameters: TokenParameters
     /// The account that has to sign in; another one fails with `mismatchedAccount` (-51117). An empty reference allows any.
     public var account: AccountReference
-    /// The `prompt` parameter, such as `login` or `select_account`; nil sends none.
+    /// The `prompt` parameter, such as `login` or `select_account`; nil sends none. If `account` has an identifier, and has signed out of
+    /// the app, `login` is sent instead of any other than `consent`.
     public var prompt: String?
-    /// The `login_hint` parameter.
+    /// The `login_hint` parameter; nil sends none.
     public var loginHint: String?
-    /// The `domain_hint` parameter.
+    /// The `domain_hint` parameter; nil sends none.
     public var domainHint: String?
     /// Further scopes for which the user is asked for consent, but which are not requested.
     public var extraScopes: ScopeSet
@@ -38,7 +39,7 @@ public struct BeginInteractive: Sendable, Equatable {
         public var authorizationURL: String
         /// The redirect URI on which the agent listens.
         public var redirectURI: String
-        /// The time for which the agent waits, in seconds.
+        /// The time within which the redirect has to arrive, in seconds.
         public var expiresIn: Int64
         /// A URL of the agent's listener that redirects the browser to `authorizationURL`, for processes of this user only. It
         /// can be in the arguments of a process, which other users can see. nil if the agent has none.
@@ -127,13 +128,14 @@ public struct BeginDeviceCode: Sendable, Equatable {
     public struct Reply: Sendable, Equatable {
         /// The identifier of the sign-in, for `CompleteDeviceCode` and `CancelInteraction`.
         public var sessionID: String
-        /// The code that the user enters.
+        /// The code that the user enters: ASCII letters, digits and hyphens, 16 at most.
         public var userCode: String
         /// The page on which the user enters the code.
         public var verificationURL: String
-        /// A sentence for the user with the page and the code; the issuer's, if it sent one.
+        /// A sentence for the user with the page and the code: Microsoft's, or that of a provider on this machine, if it sent one, else the
+        /// agent's own.
         public var message: String
-        /// The lifetime of the code, in seconds.
+        /// The lifetime of the code, in seconds; at most an hour.
         public var expiresIn: Int64
 
         /// A reply with these members.

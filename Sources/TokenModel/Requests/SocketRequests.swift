@@ -3,23 +3,23 @@
 ///
 /// PROTOCOL.md, "publish_socket".
 public struct PublishSocket: Sendable, Equatable {
-    /// The absolute path of the socket, in a folder that belongs to the user and that nobody else can change.
+    /// The absolute path of the socket, at most 103 bytes, in a folder that belongs to the user and that nobody else can change.
     public var path: String
-    /// The users who may connect; if it is empty, the agent's own user.
+    /// The IDs of the users who may connect, at most 16; if it is empty, the agent's own user.
     public var userIDs: [UInt32]
-    /// The apps whose tokens and accounts are served; at least one.
+    /// The apps whose tokens and accounts are served, 1 to 32.
     public var clientIDs: [ClientID]
     /// The partition of the cache.
     public var sharingGroup: SharingGroup
-    /// The scopes that tokens may have, a v1 resource as `ScopeSet(resource:)`; if it is empty, every scope.
+    /// The scopes that tokens may have, at most 64, a v1 resource as `ScopeSet(resource:)`; if it is empty, every scope.
     public var scopes: ScopeSet
-    /// The authorities that requests may name; if it is empty, those that lead to the account's home tenant.
+    /// The authorities that requests may name, at most 8; if it is empty, those that lead to the account's home tenant.
     public var authorities: [Authority]
     /// The identifier or the username of the account that is served; nil for every account.
     public var account: String?
-    /// The time after which the socket is closed, in seconds; at most 86,400.
+    /// The time after which the socket is closed, 1 to 86,400 seconds.
     public var lifetime: Int64
-    /// The name of the socket in lists and in the audit log; nil for the path.
+    /// The name of the socket in lists and in the audit log, at most 64 bytes, not beginning with a slash; nil for the path.
     public var label: String?
 
     /// Creates the request, by default for the agent's own user and for eight hours.

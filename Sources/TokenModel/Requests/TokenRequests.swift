@@ -9,7 +9,8 @@ public struct AcquireTokenSilent: Sendable, Equatable {
     public var account: AccountReference
     /// Whether to refresh the access token even if a cached one is valid.
     public var forceRefresh: Bool
-    /// The time before its expiry from which on a token counts as expired, in seconds.
+    /// The time before its expiry from which on a token counts as expired, 0 to 4,294,967,295 seconds; with another value the request fails
+    /// with `malformedMessage` (-53001).
     public var expirationBuffer: Int64
     /// Whether an expired token may be returned in an outage, during its extended lifetime.
     public var allowsExtendedLifetime: Bool
@@ -66,7 +67,7 @@ public struct RedeemGrant: Sendable, Equatable {
     public var parameters: TokenParameters
     /// The kind of `grant`.
     public var kind: Kind
-    /// The refresh token, or the assertion's XML.
+    /// The refresh token, or the assertion's XML; not empty.
     public var grant: Secret
     /// The account that the app expects; another account in the response is not an error.
     public var account: AccountReference

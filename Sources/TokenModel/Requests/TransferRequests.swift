@@ -20,7 +20,7 @@ public struct ImportCache: Sendable, Equatable {
     public var isDryRun: Bool
     /// The identifier of the import, from the reply to the first part; nil in the first part.
     public var importID: String?
-    /// The next part of the cache, at most 48 KiB.
+    /// The next part of the cache: as many bytes as fit into a request of 64 KiB. `AgentClient` sends 48 KiB.
     public var data: Secret
     /// Whether this is the last part.
     public var isLast: Bool
@@ -66,7 +66,7 @@ public struct ImportCache: Sendable, Equatable {
         public var accessTokens: Int64
         /// The number of ID tokens.
         public var idTokens: Int64
-        /// The entries that were skipped, or are kept for export only; not all of them if there are very many.
+        /// The first 200 entries that were skipped, or are kept for export only.
         public var skipped: [Skipped]
         /// The number of all skipped entries.
         public var skippedCount: Int64

@@ -5,7 +5,8 @@ package enum Phrases {
         "\(number) \(noun)\(number == 1 ? "" : "s")"
     }
 
-    /// A duration in its largest unit, and the next one below ten: `45 seconds`, `3 hours 20 minutes`, `12 days`.
+    /// A duration in its largest unit; if there are fewer than ten of that, also in the next smaller one: `45 seconds`, `3 hours 20 minutes`,
+    /// `12 days`.
     package static func duration(_ seconds: Int64) -> String {
         let units: [(size: Int64, noun: String)] = [(86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second")]
         let seconds = max(seconds, 0)

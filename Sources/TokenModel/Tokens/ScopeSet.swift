@@ -66,8 +66,8 @@ public struct ScopeSet: Sendable, CustomStringConvertible {
     /// The scopes of this set, followed by those that only `other` has.
     public func union(_ other: ScopeSet) -> ScopeSet { ScopeSet(scopes + other.scopes) }
 
-    /// The scopes that the agent adds to every v2 request, but for `offline_access` if an OpenID provider does not have it. An app may not
-    /// request them.
+    /// The scopes that the agent adds to every v2 request, but for `offline_access` if an OpenID provider does not have it. An app need not
+    /// request them, and an app on MSAL may not.
     public static let reserved = ScopeSet(["openid", "profile", offlineAccess])
 
     /// The scope with which an app requests a refresh token (OpenID Connect Core 1.0 section 11).

@@ -81,32 +81,32 @@ extension TokenResult {
         set { change { $0.tokenType = newValue } }
     }
 
-    /// The scopes granted, in the issuer's case and order.
+    /// The scopes granted, in the issuer's case and order, then a requested `.default` that Microsoft's token endpoint does not name.
     public var scopes: [String] {
         get { content.values.scopes }
         set { change { $0.scopes = newValue } }
     }
 
-    /// The ID token for this app and tenant; nil if there is none.
+    /// The ID token for this app and tenant, as received; nil if there is none.
     public var idToken: String? {
         get { content.values.idToken }
         set { change { $0.idToken = newValue } }
     }
 
-    /// The account of the token.
+    /// The account of the token, without its tenant profiles.
     public var account: Account {
         get { content.values.account }
         set { change { $0.account = newValue } }
     }
 
-    /// The account's profile in the tenant that issued the token.
+    /// The account's profile in the tenant that issued the token; nil if it is not known.
     public var tenantProfile: TenantProfile? {
         get { content.values.tenantProfile }
         set { change { $0.tenantProfile = newValue } }
     }
 
-    /// The authority that issued the token, with the ID of the tenant; that of the request if its path has no tenant, or identifies the
-    /// provider, as at a domain of the organisation.
+    /// The URL of the authority that issued the token, with the ID of the tenant. The authority of the request for AD FS, OpenID providers,
+    /// and B2C and External ID at a domain of the organisation, whose path identifies the provider.
     public var authority: String {
         get { content.values.authority }
         set { change { $0.authority = newValue } }
