@@ -125,8 +125,8 @@ package struct AgentEnvironment: Sendable {
     /// The folder of the system's configuration: `$SSO_AGENT_SYSTEM_CONFIG`, else `/etc/sso-agent`.
     package var systemConfigFolder: String { value("SSO_AGENT_SYSTEM_CONFIG") ?? "/etc/sso-agent" }
 
-    /// The commands that open a web page, in order of preference: `$BROWSER`, a colon-separated list in which `%s` stands
-    /// for the URL.
+    /// The commands that open a web page, in order of preference: `$BROWSER`, a colon-separated list in which `%s` stands for the URL, else
+    /// that of the desktop if there is a display.
     package var browserCommands: [String] {
         guard let commands = value("BROWSER") else { return hasDisplay ? [Self.systemOpener] : [] }
         return commands.split(separator: ":").map(String.init)

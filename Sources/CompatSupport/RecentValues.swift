@@ -29,9 +29,9 @@ public final class RecentValues<Key: Equatable & Sendable, Value: Sendable>: Sen
         self.limit = limit
     }
 
-    /// Returns the value for a key, which is made if it was not made lately.
+    /// Returns the value for a key: the one that is kept, or else the one that `make` returns, which is kept.
     ///
-    /// - Parameter make: an error of it is not kept.
+    /// - Throws: what `make` throws; nothing is kept then.
     @inlinable public func value<Failure: Error>(
         for key: Key, make: () throws(Failure) -> Value
     ) throws(Failure) -> Value {

@@ -4,7 +4,7 @@ internal import Synchronization
 /// Runs asynchronous work on the thread that calls it, which waits for it anyway: the main thread of a program.
 ///
 /// Swift's pool would start several threads, which takes a quarter of the processor time of a short command, and pass the work from one to
-/// the next. Unstructured tasks and time-outs are on the pool as ever.
+/// the next. Unstructured tasks and time-outs still run in the pool.
 package final class CallingThread: TaskExecutor {
     private let jobs = Mutex<[UnownedJob]>([])
     private let arrivals = DispatchSemaphore(value: 0)

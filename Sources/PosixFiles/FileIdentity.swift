@@ -4,7 +4,7 @@
     internal import Darwin
 #endif
 
-/// What tells a file from every other one that exists at the same time: its device, and its number there.
+/// The identity of a file among those that exist at the same time: its device, and its inode number there.
 package struct FileIdentity: Sendable, Equatable {
     private let device: UInt64
     private let number: UInt64

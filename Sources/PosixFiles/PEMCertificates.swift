@@ -6,7 +6,7 @@
 
 /// The certificates in a file in the PEM format (RFC 7468), of at most 4 MiB.
 package enum PEMCertificates {
-    /// The bytes of a file that are read.
+    /// The maximum number of bytes of a file that are read.
     package static let longestFile = 4 << 20
 
     /// Whether the file has a certificate, and the first one can be decoded. A bundle has hundreds; the TLS library decodes them all

@@ -49,16 +49,18 @@ package final class PrivateFileReader {
     private static let partSize = 256 * 1024
 }
 
-/// Writes a file of mode 0600 part by part. The file appears under its name when it is complete; an incomplete one is removed,
-/// on Linux also if the process is killed. A process that is killed while it replaces a file may leave the complete one under its
-/// temporary name, as it may leave an incomplete one where every file has a name: the next writer of the file removes it. That of a process
-/// that still writes is locked, and stays.
+/// Writes a file of mode 0600 part by part. The file appears under its name when it is complete; an incomplete one is removed.
+///
+/// On Linux, an incomplete file has no name, so that it is removed also if the process is killed; only a kill while a file is being
+/// replaced can leave the new one, complete, under its temporary name. On other systems and file systems, the file has its temporary name
+/// from the beginning, and a kill leaves it. The next writer of the same file removes such a file, unless it is locked by a process that
+/// still writes it.
 package final class PrivateFileWriter {
     private let files: PrivateFiles
     private let path: String
     private let replaces: Bool
-    /// The temporary name, in the directory of the file, so that it can be renamed, and one that nobody can take before. Where a file can do
-    /// without a name, it is used only by `finish`, to replace another file.
+    /// The temporary name: in the directory of the file, so that the file can be renamed, and with a random number, so that nobody can take
+    /// it before. For a file without a name, only `finish` uses it, to replace another file.
     private let draft: String
     /// Tells other writers of the file that this one has not ended.
     private let lock: FileLock
