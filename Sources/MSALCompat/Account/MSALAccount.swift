@@ -14,9 +14,11 @@ open class MSALAccount: NSObject, MSALAccountProtocol, NSCopying {
     public let identifier: String?
     /// The host under which the account's tokens are cached: the preferred one of its cloud.
     public let environment: String
-    /// The account as each tenant knows it, the home tenant first; nil for the account of an `MSALResult`.
+    /// The account as each tenant knows it, the home tenant first; nil for the account of an `MSALResult`, and for the previous
+    /// account of `getCurrentAccount`.
     public let tenantProfiles: [MSALTenantProfile]?
-    /// Always false: there is no SSO extension here.
+    /// Whether an external account provider says that the account comes from Apple's SSO extension. False for accounts of the
+    /// agent.
     public let isSSOAccount: Bool
     private let claims: Claims
 

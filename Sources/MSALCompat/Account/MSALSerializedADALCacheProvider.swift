@@ -3,15 +3,14 @@ internal import CompatSupport
 public import Foundation
 internal import TokenModel
 
+// Unchecked because delegates of apps are not `Sendable`, while MSAL calls them from the thread that uses the cache; the
+// other properties are constants of Sendable types.
 /// Imports and exports an archive of an ADAL cache that the app keeps itself: set it as
 /// `MSALCacheConfig.serializedADALCache`.
 ///
 /// ADAL and MSAL share the agent's cache without it. An archive is imported into the application's sharing group and
 /// exported from it. The methods block the calling thread until the agent has answered; they may be called from any
 /// thread.
-///
-/// Unchecked because delegates of apps are not `Sendable`, while MSAL calls them from the thread that uses the cache;
-/// the other properties are constants of Sendable types.
 public final class MSALSerializedADALCacheProvider: NSObject, NSCopying, @unchecked Sendable {
     /// The delegate, which is notified of the use of the cache.
     public let delegate: any MSALSerializedADALCacheProviderDelegate
@@ -38,7 +37,9 @@ public final class MSALSerializedADALCacheProvider: NSObject, NSCopying, @unchec
     ///
     /// The archive holds refresh tokens in clear text, also those of other apps: store it as you would store passwords.
     ///
-    /// - Throws: `MSALError.internal` (-50000) if the agent does not answer.
+    /// - Throws: `MSALError.internal` (-50000) if the agent refuses the export, as it does to a process without a terminal until a
+    ///   rule of the access policy allows it (on a terminal, the user has to confirm it), or does not answer. The `TokenError` is
+    ///   under `NSUnderlyingErrorKey`.
     public func serializeData() throws -> Data {
         do throws(TokenError) {
             return try archive.serialize().withBytes { Data($0) }
@@ -49,7 +50,8 @@ public final class MSALSerializedADALCacheProvider: NSObject, NSCopying, @unchec
 
     /// Imports an archive of ADAL for macOS. No entry of the cache is removed or replaced by an older one.
     ///
-    /// - Throws: `MSALError.internal` (-50000) if it is not such an archive, or of a later version.
+    /// - Throws: `MSALError.internal` (-50000) if it is not such an archive, or of a later version, or if the agent does not
+    ///   answer; then nothing is imported.
     public func deserialize(_ serializedData: Data) throws {
         do throws(TokenError) {
             try archive.deserialize(Secret(bytes: serializedData))

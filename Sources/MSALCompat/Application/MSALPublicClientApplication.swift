@@ -16,9 +16,10 @@ internal import TokenModel
 ///
 /// A completion block is called exactly once: on the parameters' `completionBlockQueue` if it is set. Otherwise
 /// `getCurrentAccount`, `accountsFromDevice` and `getDeviceInformation` call it on the calling thread before they
-/// return, `acquireToken` and `signout` on the main thread, `acquireTokenSilent` on any thread. An error that is known
-/// before the work begins is reported before the method returns; by `acquireToken` and `signout` only if the caller is
-/// on the main thread. Blocks are `@preconcurrency`, so that code written before Swift 6 compiles unchanged.
+/// return, `acquireToken` and `signout` on the main queue (which other threads than the main one serve on Linux, under
+/// `dispatchMain()` or an async `main`), `acquireTokenSilent` on any thread. An error that is known before the work
+/// begins is then reported before the method returns; by `acquireToken` and `signout` only if the caller is on the main
+/// thread. Blocks are `@preconcurrency`, so that code written before Swift 6 compiles unchanged.
 ///
 /// An async method whose task is cancelled throws `CancellationError`; `acquireToken(with:)` throws
 /// `MSALError.userCanceled`.
@@ -89,7 +90,8 @@ open class MSALPublicClientApplication: NSObject {
     /// Lists every account of the sharing group for which this app, or its family, can acquire tokens silently, also
     /// accounts that signed in with ADAL. Empty if there is none.
     ///
-    /// - Throws: `MSALError.internal` (-50000) if the agent does not answer.
+    /// - Throws: `MSALError.internal` (-50000) if the agent does not answer, or its store is locked; the `TokenError` is under
+    ///   `NSUnderlyingErrorKey`.
     open func allAccounts() throws -> [MSALAccount] {
         try configured().accounts(AccountFilter())
     }
@@ -97,7 +99,7 @@ open class MSALPublicClientApplication: NSObject {
     /// Returns the account with this identifier, without regard to case.
     ///
     /// - Throws: if there is none, an error of domain `Foundation._GenericObjCError`, code 0, which Swift throws for
-    ///   the original; so use `try?`. `MSALError.internal` (-50000) if the agent does not answer.
+    ///   the original; so use `try?`. Else as `allAccounts()`.
     open func account(forIdentifier identifier: String) throws -> MSALAccount {
         try configured().account(identifier: identifier)
     }
@@ -112,7 +114,7 @@ open class MSALPublicClientApplication: NSObject {
 
     /// Lists the accounts that match; empty if none does.
     ///
-    /// - Throws: `MSALError.internal` (-50000) if the agent does not answer.
+    /// - Throws: as `allAccounts()`.
     open func accounts(for parameters: MSALAccountEnumerationParameters) throws -> [MSALAccount] {
         try configured().accounts(AccountFilter(parameters))
     }
@@ -161,8 +163,8 @@ open class MSALPublicClientApplication: NSObject {
     /// Returns the one account that is signed in to this app, and the account of the app's previous request. Either is
     /// nil if there was none.
     ///
-    /// - Throws: `MSALError.internal` (-50000), with internal code -42102 if several accounts are signed in;
-    ///   `CancellationError` if the task is cancelled.
+    /// - Throws: `MSALError.internal` (-50000), with internal code -42102 if several accounts are signed in; else as
+    ///   `allAccounts()`; `CancellationError` if the task is cancelled.
     open func currentAccount(with parameters: MSALParameters?) async throws -> (MSALAccount?, MSALAccount?) {
         let session = try configured()
         return try await session.currentAccountAsync(try await session.agentsCurrentAccount())
@@ -189,16 +191,18 @@ open class MSALPublicClientApplication: NSObject {
     /// ends the wait.
     ///
     /// - Throws: `MSALError.interactionRequired` (-50002) if only `acquireToken(with:)` can help, also if the
-    ///   parameters have no account; `MSALError.serverDeclinedScopes` (-50003); an error of `NSURLErrorDomain` if the
-    ///   network is not reachable; `MSALError.internal` (-50000) for all else, with `MSALInternalErrorCodeKey`;
-    ///   `CancellationError` if the task is cancelled.
+    ///   parameters have no account; `MSALError.serverDeclinedScopes` (-50003);
+    ///   `MSALError.serverProtectionPoliciesRequired` (-50004); an error of `NSURLErrorDomain` if the network is not
+    ///   reachable, or `MSALHTTPConfig.timeoutIntervalForRequest` has elapsed (-1001); `MSALError.internal` (-50000), with
+    ///   `MSALInternalErrorCodeKey`, for every error without a code of its own in `MSALError`; `CancellationError` if the
+    ///   task is cancelled.
     @discardableResult
     open func acquireTokenSilent(with parameters: MSALSilentTokenParameters) async throws -> MSALResult {
         let session = try configured()
         return try await session.acquireTokenSilent(try session.silentRequest(parameters))
     }
 
-    /// Signs a user in and acquires a token. The block is called on the main thread, unless the parameters set a queue.
+    /// Signs a user in and acquires a token. The block is called on the main queue, unless the parameters set another.
     ///
     /// Errors as in the async form.
     @preconcurrency
@@ -218,9 +222,10 @@ open class MSALPublicClientApplication: NSObject {
     /// Signs a user in and acquires a token: in the system browser or, without a display, with a device code.
     /// Cancelling the task cancels the sign-in.
     ///
-    /// - Throws: `MSALError.userCanceled` (-50005) if the sign-in was cancelled; `MSALError.internal` (-50000) with
-    ///   internal code -42101 if another account signed in, -42402 if another sign-in of MSAL or ADAL is in progress in
-    ///   this process; else as `acquireTokenSilent(with:)`.
+    /// - Throws: `MSALError.userCanceled` (-50005) if the sign-in was cancelled, or the user has declined;
+    ///   `MSALError.internal` (-50000) with internal code -42101 if another account signed in, -42402 if another sign-in of
+    ///   MSAL or ADAL is in progress in this process, -42104 if no browser could be used; else as
+    ///   `acquireTokenSilent(with:)`.
     @discardableResult
     open func acquireToken(with parameters: MSALInteractiveTokenParameters) async throws -> MSALResult {
         let session = try configured()
@@ -247,16 +252,17 @@ open class MSALPublicClientApplication: NSObject {
     ///
     /// Succeeds also if there is nothing to remove.
     ///
-    /// - Throws: `MSALError.internal` (-50000): with internal code -42000 if the account has neither identifier nor username; also if the
-    ///   agent does not answer or cannot write the removal. An error of an external account provider.
+    /// - Throws: `MSALError.internal` (-50000): with internal code -42000 if the account has neither identifier nor username;
+    ///   if the agent does not answer or its store is locked, and nothing is removed; if the agent cannot write the removal,
+    ///   which is in effect nevertheless. An error of an external account provider.
     open func remove(_ account: MSALAccount) throws {
         try configured().remove(account)
     }
 
-    /// Signs the account out, as the parameters say. The block is called on the main thread, unless they set a queue.
+    /// Signs the account out, as the parameters say. The block is called on the main queue, unless they set another.
     ///
     /// Without `signoutFromBrowser`, the account is signed out when the method returns; if it was called on the main
-    /// thread, the block has been called by then.
+    /// thread, and the parameters set no queue, the block has been called by then.
     ///
     /// Errors as in the async form.
     @preconcurrency
@@ -283,8 +289,9 @@ open class MSALPublicClientApplication: NSObject {
 
     /// Signs the account out, as the parameters say; returns true.
     ///
-    /// - Throws: as `remove(_:)`; -50000 with internal code -42000 if `signoutFromBrowser` is set and the parameters
-    ///   were created without webview parameters; `CancellationError` if the task is cancelled.
+    /// - Throws: as `remove(_:)`; with `signoutFromBrowser`, -50000 with internal code -42000 if the parameters were created
+    ///   without webview parameters, -42104 if no browser could be started, after the account has been signed out;
+    ///   `CancellationError` if the task is cancelled.
     @discardableResult
     open func signout(with account: MSALAccount, signoutParameters: MSALSignoutParameters) async throws -> Bool {
         let session = try configured()

@@ -85,7 +85,8 @@ open class MSALResult: NSObject, @unchecked Sendable {
         return MSALAccount(account, listsTenants: false)
     }
 
-    /// The authority that issued the token, with the tenant's ID.
+    /// The authority that issued the token, with the tenant's ID; for B2C and External ID at a domain of the organization, that of the
+    /// request.
     open var authority: MSALAuthority { MSALAuthority.issuer(issuer) }
 
     /// The correlation ID of the request: that of the parameters, if it was set.

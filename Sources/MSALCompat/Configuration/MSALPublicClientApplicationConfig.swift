@@ -7,7 +7,8 @@ internal import TokenModel
 open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
     /// The application (client) ID under which the app is registered.
     open var clientId: String
-    /// The redirect URI with which the app is registered. If nil, sign-ins use the agent's own loopback redirect.
+    /// The redirect URI with which the app is registered. An `http` URI on this machine is used; any other, and none, is
+    /// replaced by `http://localhost`, which has to be registered for the app too.
     open var redirectUri: String?
     /// Inert: belongs to nested authentication in Apple's broker.
     open var nestedAuthBrokerClientId = ""
@@ -126,7 +127,7 @@ open class MSALSliceConfig: NSObject, NSCopying {
         (slice, dc) = (other.slice, other.dc)
     }
 
-    /// The parameters, without blank ones.
+    /// The parameters, without empty ones.
     open var sliceDictionary: [AnyHashable: Any] { parameters }
 
     var parameters: [String: String] {

@@ -50,13 +50,14 @@ public let MSALSTSErrorCodesKey: String! = "MSALSTSErrorCodesKey"
 /// An `NSNumber`: the raw value of an `MSALInternalError`, if the code is `MSALError.internal`.
 public let MSALInternalErrorCodeKey: String! = "MSALInternalErrorCodeKey"
 
-/// A `[String: String]`: the header fields of an HTTP response that was not a token response.
+/// A `[String: String]`: the header fields of an HTTP response that was neither a token response nor an OAuth error, and
+/// `Retry-After` while the agent repeats the error of a server that is overloaded.
 public let MSALHTTPHeadersKey: String! = "MSALHTTPHeadersKey"
 
 /// A `String`: the correlation ID, a UUID that app, agent and token endpoint log.
 public let MSALCorrelationIDKey: String! = "MSALCorrelationIDKey"
 
-/// A `String`: the status of an HTTP response that was not a token response, such as `"429"`.
+/// A `String`: the status of an HTTP response that was neither a token response nor an OAuth error, such as `"429"`.
 public let MSALHTTPResponseCodeKey: String! = "MSALHTTPResponseCodeKey"
 
 /// A `[String]`: the scopes that were requested and not granted.

@@ -47,7 +47,7 @@
     case internalErrorUINotSupportedInExtension = -42405
     /// The `state` of the response is not that of the request; not raised here.
     case internalErrorInvalidState = -42501
-    /// The response of the token endpoint cannot be read.
+    /// The response of the identity provider is not valid, or not for the app or its request.
     case internalErrorInvalidResponse = -42600
     /// A redirect to a URL that is not `https`; not raised here.
     case internalErrorNonHttpsRedirect = -42602

@@ -56,7 +56,7 @@ open class MSALClaimsRequest: NSObject, MSALJsonSerializable, MSALJsonDeserializ
 
     /// Removes the request for a claim.
     ///
-    /// - Throws: an error that is not of `MSALErrorDomain` if the claim was not requested.
+    /// - Throws: an error of domain `Foundation._GenericObjCError`, code 0, if the claim was not requested.
     open func removeClaim(withName name: String, target: MSALClaimsRequestTarget) throws {
         guard let index = requests[target]?.firstIndex(where: { $0.name == name }) else {
             throw AccountLookupError.noSuchClaim(name)

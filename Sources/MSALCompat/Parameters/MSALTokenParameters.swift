@@ -28,7 +28,7 @@ open class MSALTokenParameters: MSALParameters {
 
 /// The parameters of every request.
 open class MSALParameters: NSObject {
-    /// The queue on which the completion block is called. If nil, sign-ins and sign-outs call it on the main thread,
+    /// The queue on which the completion block is called. If nil, sign-ins and sign-outs call it on the main queue,
     /// silent requests on any thread, and requests for accounts or the device on the calling thread, before the method
     /// returns.
     open var completionBlockQueue: DispatchQueue?
