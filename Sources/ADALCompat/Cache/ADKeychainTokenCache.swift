@@ -80,7 +80,7 @@ extension ADKeychainTokenCache {
 
     /// Signs one user out of one app.
     ///
-    /// `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) if the user name or the client ID is blank.
+    /// `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) if the username or the client ID is blank.
     @discardableResult
     public func removeAll(
         forUserId userId: String, clientId: String,
@@ -93,7 +93,7 @@ extension ADKeychainTokenCache {
 
     /// Signs one user out of every app of the group, of ADAL and of MSAL.
     ///
-    /// `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) if the user name is blank.
+    /// `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) if the username is blank.
     @discardableResult
     public func wipeAllItems(
         forUserId userId: String, error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?

@@ -3,14 +3,13 @@ internal import CompatSupport
 public import Foundation
 internal import TokenModel
 
+// Unchecked because delegates of apps are not `Sendable`, while ADAL calls them from the thread that uses the cache; the
+// mutable state is behind a lock.
 /// Shows the default sharing group of the agent's cache, and imports and exports the archive that ADAL for macOS keeps
 /// of it.
 ///
 /// It holds no tokens itself: all objects of the process show the same items. Its methods block the calling thread
 /// until the agent has answered; they may be called from any thread.
-///
-/// Unchecked because delegates of apps are not `Sendable`, while ADAL calls them from the thread that uses the cache;
-/// the mutable state is behind a lock.
 public final class ADTokenCache: NSObject, @unchecked Sendable {
     private static let shared = ADTokenCache()
 
@@ -47,7 +46,10 @@ public final class ADTokenCache: NSObject, @unchecked Sendable {
 
     var delegate: (any ADTokenCacheDelegate)? { lock.withLock { currentDelegate } }
 
-    /// Exports the sharing group's cache as an archive that ADAL 2.7 for macOS reads; nil if the agent does not answer.
+    /// Exports the sharing group's cache as an archive that ADAL 2.7 for macOS reads.
+    ///
+    /// Returns nil if the agent refuses the export, as it does to a process without a terminal until a rule of the access policy
+    /// allows it (on a terminal, the user has to confirm it), or does not answer.
     ///
     /// The archive holds refresh tokens in clear text, also those of other apps: store it as you would store passwords.
     public func serialize() -> Data? {
@@ -57,8 +59,9 @@ public final class ADTokenCache: NSObject, @unchecked Sendable {
     /// Imports an archive of ADAL for macOS, 1.x to 2.7. No item of the cache is removed or replaced by an older one;
     /// nil changes nothing.
     ///
-    /// Returns false, with the error `ERROR_CACHE_BAD_FORMAT` (302), if `data` is not such an archive, or of a later
-    /// version than `CURRENT_WRAPPER_CACHE_VERSION`; the cache is then unchanged.
+    /// Returns false with an error: `ERROR_CACHE_BAD_FORMAT` (302) if `data` is not such an archive, or of a later version
+    /// than `CURRENT_WRAPPER_CACHE_VERSION`, and the cache is then unchanged; `ERROR_UNEXPECTED` (-1) if the agent does not
+    /// answer.
     @discardableResult
     public func deserialize(_ data: Data?, error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?) -> Bool {
         guard let data else { return true }
@@ -129,7 +132,7 @@ extension ADTokenCache {
 
     /// Signs one user out of one app.
     ///
-    /// `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) if the user name or the client ID is blank.
+    /// `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) if the username or the client ID is blank.
     @discardableResult
     public func removeAll(
         forUserId userId: String, clientId: String,
@@ -140,7 +143,7 @@ extension ADTokenCache {
 
     /// Signs one user out of every app of the group, of ADAL and of MSAL.
     ///
-    /// `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) if the user name is blank.
+    /// `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) if the username is blank.
     @discardableResult
     public func wipeAllItems(
         forUserId userId: String, error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?

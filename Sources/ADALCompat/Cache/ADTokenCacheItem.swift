@@ -9,7 +9,8 @@ internal import TokenModel
 public final class ADTokenCacheItem: NSObject, NSCopying, NSSecureCoding {
     /// The resource that the access token is for, as the app requested it.
     public var resource: String?
-    /// The authority that the token was requested from, in canonical form.
+    /// The authority in canonical form: in a result as `ADAuthenticationResult.authority`, in a list of the cache the one under
+    /// which the token is saved, at the host that its cloud prefers for caches.
     public var authority: String = ""
     /// The client ID of the app.
     public var clientId: String?

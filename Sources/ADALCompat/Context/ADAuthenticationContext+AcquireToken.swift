@@ -6,8 +6,9 @@ public import Foundation
 /// Acquires tokens from the cache, by redeeming a refresh token, or by an interactive sign-in.
 ///
 /// The sign-in page opens in the system browser; without a display, a device code is shown. Each request ends exactly
-/// once, with a token or an error. A completion block is called on a background thread, after the method has returned.
-/// Only one sign-in may be in progress in a process, of ADAL or of MSAL: another request that needs one ends with
+/// once, with a token or an error. A completion block is called on a background thread, never by the method itself. If
+/// the task of an async form is cancelled, so is the request: `AD_USER_CANCELLED` with `ERROR_UI_USER_CANCEL` (403). Only
+/// one sign-in may be in progress in a process, of ADAL or of MSAL: another request that needs one ends with
 /// `ERROR_UI_MULTLIPLE_INTERACTIVE_REQUESTS` (400). May be called from any thread.
 extension ADAuthenticationContext {
     /// Acquires a token of the only account that is signed in, or lets a user sign in.
@@ -30,7 +31,7 @@ extension ADAuthenticationContext {
         await interactive(resource, clientId, redirectUri).run()
     }
 
-    /// Acquires a token of the account with the user name `userId`.
+    /// Acquires a token of the account with the username `userId`.
     ///
     /// `ERROR_SERVER_WRONG_USER` (204) if another user signs in.
     @preconcurrency
@@ -41,7 +42,7 @@ extension ADAuthenticationContext {
         interactive(resource, clientId, redirectUri, ADUserIdentifier(id: userId)).run(completionBlock)
     }
 
-    /// Acquires a token of the account with the user name `userId`.
+    /// Acquires a token of the account with the username `userId`.
     ///
     /// `ERROR_SERVER_WRONG_USER` (204) if another user signs in.
     public func acquireToken(
@@ -193,9 +194,10 @@ public var AD_FORCE_PROMPT: ADPromptBehavior { ADPromptBehavior(3) }
 
 /// Acquires tokens without user interaction, from the cache or by redeeming a refresh token.
 ///
-/// Each request ends exactly once, with a token or an error. A completion block is called on a background thread, after
-/// the method has returned. `ERROR_SERVER_USER_INPUT_NEEDED` (200) means that only `acquireToken` can help; the
-/// server's error, if the server was asked, is under `NSUnderlyingErrorKey`. May be called from any thread.
+/// Each request ends exactly once, with a token or an error. A completion block is called on a background thread, never
+/// by the method itself. `ERROR_SERVER_USER_INPUT_NEEDED` (200) means that only `acquireToken` can help; the server's
+/// error, if the server was asked, is under `NSUnderlyingErrorKey`. If the task of an async form is cancelled, its wait
+/// ends with `AD_USER_CANCELLED` and `ERROR_UI_USER_CANCEL` (403). May be called from any thread.
 extension ADAuthenticationContext {
     /// Acquires a token of the only account that is signed in, without user interaction.
     ///
@@ -217,7 +219,7 @@ extension ADAuthenticationContext {
         await silent(resource, clientId, redirectUri).run()
     }
 
-    /// Acquires a token of the account with the user name `userId`, such as MSAL's `account.username`, without user
+    /// Acquires a token of the account with the username `userId`, such as MSAL's `account.username`, without user
     /// interaction.
     ///
     /// The name is compared without regard to case. A blank name means the only account that is signed in.
@@ -229,7 +231,7 @@ extension ADAuthenticationContext {
         silent(resource, clientId, redirectUri, userId: userId).run(completionBlock)
     }
 
-    /// Acquires a token of the account with the user name `userId`, such as MSAL's `account.username`, without user
+    /// Acquires a token of the account with the username `userId`, such as MSAL's `account.username`, without user
     /// interaction.
     ///
     /// The name is compared without regard to case. A blank name means the only account that is signed in.
@@ -293,7 +295,7 @@ extension ADAuthenticationContext {
 /// another identity provider.
 ///
 /// The tokens are saved, as those of a sign-in are. Each request ends exactly once, with a token or an error. A
-/// completion block is called on a background thread, after the method has returned. May be called from any thread.
+/// completion block is called on a background thread, never by the method itself. May be called from any thread.
 extension ADAuthenticationContext {
     /// Redeems a refresh token; the cache is not used.
     ///

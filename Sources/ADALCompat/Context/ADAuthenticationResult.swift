@@ -12,7 +12,7 @@ public final class ADAuthenticationResult: NSObject {
     public let tokenCacheItem: ADTokenCacheItem?
     /// The reason why there is no token; nil if there is one.
     public let error: ADAuthenticationError?
-    /// Whether the token was redeemed by this request and the agent holds a refresh token for several resources.
+    /// Whether the token endpoint has issued the token to this request, and the agent has a refresh token for several resources.
     public let multiResourceRefreshToken: Bool
     /// The correlation ID of the request, by which the identity provider finds it in its logs.
     public let correlationId: UUID?

@@ -7,7 +7,7 @@ internal import TokenModel
 /// The user whose token is requested, and how strictly the user who signs in is compared with it. Immutable; may be
 /// used from any thread.
 public final class ADUserIdentifier: NSObject, NSCopying, Sendable {
-    /// The user name or object ID, without surrounding white space and in lower case; nil if it was blank.
+    /// The username or object ID, without surrounding white space and in lower case; nil if it was blank.
     public let userId: String?
     /// How it is compared with the user who signed in.
     public let type: ADUserIdentifierType
@@ -17,12 +17,12 @@ public final class ADUserIdentifier: NSObject, NSCopying, Sendable {
         (userId, type) = (nil, UniqueId)
     }
 
-    /// Creates an identifier for a user name, of the type `RequiredDisplayableId`. Never nil.
+    /// Creates an identifier for a username, of the type `RequiredDisplayableId`. Never nil.
     public convenience init?(id userId: String) {
         self.init(id: userId, type: RequiredDisplayableId)
     }
 
-    /// Creates an identifier for a user name or an object ID. Never nil.
+    /// Creates an identifier for a username or an object ID. Never nil.
     public init?(id userId: String, type: ADUserIdentifierType) {
         self.userId = ADUserInformation.normalizeUserId(userId)
         self.type = type
@@ -68,7 +68,7 @@ public final class ADUserIdentifier: NSObject, NSCopying, Sendable {
         }
     }
 
-    /// Whether `userId` is a user name, which the sign-in page can be filled in with.
+    /// Whether `userId` is a username, which the sign-in page can be filled in with.
     public func isDisplayable() -> Bool { type == RequiredDisplayableId || type == OptionalDisplayableId }
 
     /// Returns the object itself, which is immutable.
@@ -95,5 +95,5 @@ public var UniqueId: ADUserIdentifierType { ADUserIdentifierType(0) }
 /// Not compared: the name fills in the sign-in page only.
 public var OptionalDisplayableId: ADUserIdentifierType { ADUserIdentifierType(1) }
 
-/// Compared with `ADUserInformation.userId`, the user name.
+/// Compared with `ADUserInformation.userId`, the username.
 public var RequiredDisplayableId: ADUserIdentifierType { ADUserIdentifierType(2) }

@@ -65,7 +65,7 @@ extension TokenAcquisition {
         return query
     }
 
-    /// Checks the user name for an AD FS authority, which is validated by the domain of the user principal name.
+    /// Checks the username for an AD FS authority, which is validated by the domain of the user principal name.
     private func checkName() throws(ADAuthenticationError) {
         guard validatesAuthority, target.authority.authority.kind == .adfs else { return }
         let parts = (identifier?.userId ?? "").split(separator: "@", omittingEmptySubsequences: false)

@@ -165,7 +165,7 @@ extension TokenAcquisition {
     /// Looks up the account with the object ID that the identifier is.
     private func account(_ parameters: TokenParameters) async throws(TokenError) -> AccountReference {
         guard let id = identifier?.userId else { return AccountReference() }
-        // The agent finds accounts by user name, so that an object ID has to be looked up first.
+        // The agent finds accounts by username, so that an object ID has to be looked up first.
         let accounts = try await agent.listAccounts(
             ListAccounts(clientID: parameters.clientID, sharingGroup: sharingGroup, localAccountID: id))
         return accounts.count == 1 ? accounts[0].reference : AccountReference(username: id)

@@ -1,12 +1,11 @@
 public import Foundation
 
+// Unchecked because the conformance of `NSError` is; the properties added here are constants of Sendable types.
 /// The error of an ADAL request.
 ///
 /// The meaning of `code` depends on `domain`: an `ADErrorCode` in `ADAuthenticationErrorDomain` and
 /// `ADOAuthServerErrorDomain`, the HTTP status in `ADHTTPErrorCodeDomain`, a Foundation code in `NSURLErrorDomain`.
 /// Immutable; may be used from any thread.
-///
-/// `Sendable` is unchecked because that of `NSError` is; the properties added here are constants of Sendable types.
 public final class ADAuthenticationError: NSError, @unchecked Sendable {
     /// The `error` of the OAuth error response (RFC 6749 section 5.2); nil if there was none.
     public let protocolCode: String?

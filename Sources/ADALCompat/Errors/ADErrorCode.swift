@@ -108,5 +108,5 @@ public let ADSuberrorKey: String = "ADSuberrorKey"
 /// The `userInfo` key of the version of a broker app. Inert: no error has it.
 public let ADBrokerVersionKey: String = "ADBrokerVersionKey"
 
-/// The `userInfo` key of the user name that the error is about, a `String`.
+/// The `userInfo` key of the username that the error is about, a `String`.
 public let ADUserIdKey: String = "ADUserIdKey"

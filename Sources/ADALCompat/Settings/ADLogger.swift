@@ -12,7 +12,7 @@ public typealias LogCallback = (ADAL_LOG_LEVEL, String, String?, Int, [AnyHashab
 /// Called for each log line, with its level, the message, and whether it contains personal data.
 public typealias ADLoggerCallback = (ADAL_LOG_LEVEL, String, Bool) -> Void
 
-/// The log of the library. Tokens are never logged; user names only after `setPiiEnabled(true)`.
+/// The log of the library. Tokens are never logged; usernames only after `setPiiEnabled(true)`.
 ///
 /// The settings are behind a lock because ADAL lets apps change them at any time, for the whole process. Their defaults are those of ADAL
 /// 2.7.18, whose header still documents those of 2.6. May be used from any thread.
