@@ -9,7 +9,7 @@ extension AgentClient {
     ///   the path or a value is not possible, `accountNotFound` (-53010) or `ambiguousAccount` (-51200) if the account is not exactly one.
     @discardableResult
     public func publishSocket(_ request: PublishSocket) async throws(TokenError) -> PublishedSocket {
-        return try await call(request)
+        return try await call(request, timeout: Self.confirmationLimit)
     }
 
     /// Lists the published sockets, the oldest first.

@@ -36,8 +36,8 @@ public final class AgentClient: Sendable {
     /// - Parameters:
     ///   - socketPath: nil takes `$SSO_AGENT_SOCK`, else `sso-agent/agent.sock` in the runtime folder.
     ///   - appName: the name of the app in the agent's log; nil takes the program's name.
-    ///   - timeout: the time limit of a call, and of each page of a list; the calls that wait for a sign-in, a lock, an export or the end
-    ///     of an import have limits of their own.
+    ///   - timeout: the time limit of a call, and of each page of a list; the calls that wait for a sign-in, a confirmation, a lock, an
+    ///     export or the end of an import have limits of their own.
     ///   - keepsResults: false sends every request to the agent, as `SSO_AGENT_KEEP_TOKENS=0` in the environment does.
     public convenience init(
         socketPath: String? = nil, appName: String? = nil, timeout: Duration = .seconds(90), keepsResults: Bool = true
@@ -347,8 +347,12 @@ extension AgentClient {
     ///   last five seconds, or nobody has confirmed the change. Nothing has changed then.
     @discardableResult
     public func setKey(_ request: SetKey) async throws(TokenError) -> KeyStatus {
-        return try await keyStatus(after: request)
+        return try await keyStatus(after: request, timeout: Self.confirmationLimit)
     }
+
+    /// The time limit of a request that a person may have to confirm: that of eight questions, which are asked one after the other for a
+    /// minute each, and of the work that follows.
+    static let confirmationLimit = Duration.seconds(600)
 
     /// Opens the agent's store; succeeds also if it is open.
     ///

@@ -61,6 +61,22 @@ internal import TokenModel
         }
     }
 
+    /// A person may be asked about other requests first, for a minute each.
+    @Test func waitsLongerForARequestThatAPersonMayHaveToConfirm() async throws {
+        try await AgentFixture.with { f in
+            // The first call of a client waits for its connection, so that no reply can arrive before the deadline.
+            let hasty = (0..<3).map { _ in AgentClient(socketPath: f.socketPath, timeout: .zero) }
+            let failure = await #expect(throws: TokenError.self) { try await hasty[0].status() }
+            #expect(failure?.code == .timedOut)
+            let path = f.folder.file("published.sock")
+            let clientID = try #require(ClientID("app-1"))
+            try await hasty[1].publishSocket(PublishSocket(path: path, clientIDs: [clientID]))
+            let key = try await hasty[2].setKey(SetKey(source: .file))
+            #expect(key.source == .file)
+            try await f.agent.unpublishSocket(UnpublishSocket(name: path))
+        }
+    }
+
     @Test func endsACallWhenItsTaskIsCancelled() async throws {
         try await AgentFixture.with { f in
             let reference = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
