@@ -57,7 +57,7 @@ package struct Browser {
     }
 }
 
-/// The wait for a sign-in in a browser, which is vain if the browser fails.
+/// The wait for a sign-in in a browser, which ends early if the browser fails.
 package final class BrowserWait: Sendable {
     private enum State {
         case waiting
@@ -100,7 +100,7 @@ enum ChildProcess {
         return true
     }
 
-    /// The status of a program whose end somebody else has collected: the app waits for any child process, or ignores
+    /// The status of a program whose exit status is not known, because the app itself waits for any child process, or ignores
     /// SIGCHLD.
     static let unknownStatus: Int32 = -1
 }

@@ -36,7 +36,7 @@ public final class ADTokenCache: NSObject, @unchecked Sendable {
     ///
     /// The items of the cache stay: they belong to other apps too.
     public func setDelegate(_ delegate: (any ADTokenCacheDelegate)?) {
-        // The former delegate is released without the lock, since it may use the cache when it goes.
+        // The former delegate is released without the lock, since it may use the cache when it is released.
         let former = lock.withLock {
             defer { currentDelegate = delegate }
             return currentDelegate

@@ -138,7 +138,7 @@ struct CachedItems: Sendable {
 }
 
 extension AccountReference {
-    /// What the agent finds the account by.
+    /// The reference by which the agent finds the account: the identifier, or else the username in lower case.
     fileprivate var identity: AccountReference {
         homeAccountID == nil
             ? AccountReference(username: username?.lowercased()) : AccountReference(homeAccountID: homeAccountID)

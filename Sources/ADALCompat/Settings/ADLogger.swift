@@ -45,7 +45,7 @@ public final class ADLogger: NSObject {
             defer { state.oldCallback = callback }
             return state.oldCallback
         }
-        // Released without the lock: what it holds may use the log when it goes.
+        // Released without the lock: what it holds may use the log when it is released.
         _ = consume former
     }
 
@@ -76,7 +76,7 @@ public final class ADLogger: NSObject {
         var callback: AppCallback<ADLoggerCallback>?
         var oldCallback: AppCallback<LogCallback>?
 
-        /// Whether a line is logged, and somebody reads it.
+        /// Whether a line is logged, and passed to a callback or written to standard error.
         func includes(_ level: ADAL_LOG_LEVEL, isPii: Bool) -> Bool {
             guard level.rawValue <= self.level.rawValue, !isPii || isPiiEnabled else { return false }
             return hasCallback || isWritten && !isPii

@@ -51,7 +51,7 @@ struct ConnectionState {
     private var wake: Int32?
     private var outbox: [UInt8] = []
     private var reader = Reader.none
-    /// The call that was sent by `sendAlone` and is not finished; its reply, if somebody else than its caller has read it.
+    /// The call that was sent by `sendAlone` and is not finished; its reply, if the reading thread has read it.
     private var soleCall: (id: UInt64, reply: ReplyFrame?)?
     /// The deadline until which the reading thread sleeps.
     private var threadDeadline = MonotonicTime.distantFuture

@@ -92,7 +92,7 @@ public final class MSALTelemetryConfig: NSObject, Sendable {
                 defer { callback = new }
                 return callback
             }
-            // Released without the lock: what it holds may use these settings when it goes.
+            // Released without the lock: what it holds may use these settings when it is released.
             _ = consume former
         }
     }
