@@ -364,7 +364,7 @@ extension AgentClient {
 
     /// Locks the agent's store: it forgets the key and every token until `unlock(_:)`. Succeeds also if the store is locked.
     ///
-    /// Sign-ins end, and responses of token endpoints that are on their way are waited for and saved.
+    /// Sign-ins, imports and exports in progress end. Responses of token endpoints that are on their way are waited for and saved.
     ///
     /// - Parameter limit: how long to wait for these responses.
     /// - Throws: `storeUnavailable` (-53008) if changes cannot be written to disk, which would be lost; the store stays open then.

@@ -14,7 +14,8 @@ public final class ADTokenCacheItem: NSObject, NSCopying, NSSecureCoding {
     public var authority: String = ""
     /// The client ID of the app.
     public var clientId: String?
-    /// The family of client IDs that the app belongs to; nil if it belongs to none.
+    /// The family of client IDs that the token endpoint has named with this token, or that shares this refresh token; nil if it
+    /// has named none, and in a result from the cache.
     public var familyId: String?
     /// The access token.
     public var accessToken: String?

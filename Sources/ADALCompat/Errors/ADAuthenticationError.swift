@@ -7,7 +7,8 @@ public import Foundation
 /// `ADOAuthServerErrorDomain`, the HTTP status in `ADHTTPErrorCodeDomain`, a Foundation code in `NSURLErrorDomain`.
 /// Immutable; may be used from any thread.
 public final class ADAuthenticationError: NSError, @unchecked Sendable {
-    /// The `error` of the OAuth error response (RFC 6749 section 5.2); nil if there was none.
+    /// The `error` of the OAuth error response (RFC 6749 section 5.2); nil if there was none, and if a silent request requires a
+    /// sign-in (200), whose underlying error has it.
     public let protocolCode: String?
     /// A description for logs; never a token.
     public let errorDetails: String?

@@ -5,7 +5,8 @@ internal import TokenModel
 ///
 /// Its methods may be called from any thread. Add a provider by `MSALCacheConfig.addExternalAccountProvider(_:)`.
 public protocol MSALExternalAccountProviding: NSObjectProtocol {
-    /// Called after a token was acquired for `account`. An error is logged and does not fail the request.
+    /// Called after the token endpoint has issued a token for `account`, and not for a token from the cache. An error is logged and
+    /// does not fail the request.
     func update(_ account: any MSALAccountProtocol, idTokenClaims: [AnyHashable: Any]) throws
 
     /// Called after `account` was removed. An error fails the removal for the app, although the account is removed.
@@ -47,7 +48,7 @@ struct ExternalAccounts: @unchecked Sendable {
         return merged
     }
 
-    /// Notifies every provider of an acquired token.
+    /// Notifies every provider of a new token.
     func update(_ result: MSALResult) {
         for provider in providers {
             do {

@@ -3,8 +3,8 @@ internal import TokenModel
 
 /// A URL that issues tokens. Create one by `MSALAuthority(url:)`, or by the class for its kind.
 ///
-/// Immutable; may be used from any thread. Authorities are equal if URL and kind are, without regard to the case of the
-/// tenant.
+/// Immutable; may be used from any thread. Authorities are equal if URL and kind are; the case of an Entra or CIAM tenant does
+/// not matter, that of a B2C tenant or policy does.
 open class MSALAuthority: NSObject, NSCopying, MSALAuthorityByURL {
     /// The URL in canonical form: the host in lower case, no query; of an Entra authority only the tenant of the path,
     /// in the case in which the app wrote it.
@@ -22,7 +22,7 @@ open class MSALAuthority: NSObject, NSCopying, MSALAuthorityByURL {
     /// Returns the object itself, which is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// Whether URL and kind are equal, without regard to the case of the tenant.
+    /// Whether URL and kind are equal, without regard to the case of an Entra or CIAM tenant.
     open override func isEqual(_ object: Any?) -> Bool {
         (object as? MSALAuthority)?.authority == authority
     }

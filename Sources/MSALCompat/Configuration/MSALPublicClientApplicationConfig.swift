@@ -100,8 +100,8 @@ open class MSALCacheConfig: NSObject, NSCopying {
     /// The sharing group of apps that name none, of both libraries: `com.microsoft.adalcache`.
     open class func defaultKeychainSharingGroup() -> String { SharingGroup.standard.name }
 
-    /// Adds a provider: its accounts are listed with those of the agent, and it is notified of acquired tokens and
-    /// removed accounts.
+    /// Adds a provider: its accounts are listed with those of the agent, and it is notified of new tokens and removed
+    /// accounts.
     open func addExternalAccountProvider(_ externalAccountProvider: any MSALExternalAccountProviding) {
         externalAccountProviders.append(externalAccountProvider)
     }

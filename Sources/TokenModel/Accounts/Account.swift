@@ -71,7 +71,7 @@ public struct TenantProfile: Sendable, Equatable {
 
 /// A reference to an account: by its home account ID or, if the app does not know that, by its username.
 public struct AccountReference: Sendable, Hashable {
-    /// The identifier; if it is given, the username is not compared.
+    /// The identifier, which has precedence over the username.
     public var homeAccountID: HomeAccountID?
     /// The username, compared regardless of case.
     public var username: String?

@@ -5,7 +5,8 @@
 public struct BeginInteractive: Sendable, Equatable {
     /// The app, the scopes and the authority.
     public var parameters: TokenParameters
-    /// The account that has to sign in; another one fails with `mismatchedAccount` (-51117). An empty reference allows any.
+    /// The account that has to sign in; another one fails with `mismatchedAccount` (-51117). A user of the same home tenant with the same
+    /// username counts as the same, as one who was deleted and created again. An empty reference allows any.
     public var account: AccountReference
     /// The `prompt` parameter, such as `login` or `select_account`; nil sends none. If `account` has an identifier, and has signed out of
     /// the app, `login` is sent instead of any other than `consent`.
@@ -115,7 +116,8 @@ extension CancelInteraction: AgentRequest {
 public struct BeginDeviceCode: Sendable, Equatable {
     /// The app, the scopes and the authority.
     public var parameters: TokenParameters
-    /// The account that has to sign in; another one fails with `mismatchedAccount` (-51117). An empty reference allows any.
+    /// The account that has to sign in; another one fails with `mismatchedAccount` (-51117). A user of the same home tenant with the same
+    /// username counts as the same, as one who was deleted and created again. An empty reference allows any.
     public var account: AccountReference
 
     /// Creates the request.

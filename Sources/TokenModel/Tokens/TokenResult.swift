@@ -112,7 +112,7 @@ extension TokenResult {
         set { change { $0.authority = newValue } }
     }
 
-    /// The family of the app; nil if the issuer names none.
+    /// The family of the app that the token response has named; nil if it named none, and in a result from the cache.
     public var familyID: FamilyID? {
         get { content.values.familyID }
         set { change { $0.familyID = newValue } }
