@@ -5,6 +5,7 @@ internal import CAgentSystem
 internal import Foundation
 internal import TestSupport
 internal import Testing
+internal import TokenAgent
 internal import TokenModel
 internal import TokenWire
 
