@@ -54,6 +54,19 @@ internal import TokenStore
         #expect(left.count == 2, "that bob is signed in, and that the app has signed out alice")
     }
 
+    /// The agent would store what no other request may name, and write it again under another name after a restart.
+    @Test(arguments: [String(repeating: "x", count: 1025), "app\u{1}1"])
+    func recordsNothingOfAnAppWhoseClientIDMayNotBeStored(_ text: String) throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters(), family: "1")
+        let app = try #require(ClientID(text))
+        let request = RemoveAccount(clientID: app, account: CacheBuilder.account("alice"))
+        #expect(builder.cache.changes(removing: request).isEmpty)
+        let current = try builder.cache.currentAccount(GetCurrentAccount(clientID: app))
+        #expect(current.reply.account != nil)
+        #expect(current.changes.isEmpty)
+    }
+
     @Test func removesNothingOfAnUnknownAccount() throws {
         let builder = CacheBuilder()
         let request = RemoveAccount(clientID: try #require(CacheBuilder.app), account: CacheBuilder.account("alice"))

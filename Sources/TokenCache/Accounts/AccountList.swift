@@ -147,6 +147,8 @@ extension CredentialCache {
         guard let account = accounts.first else {
             return (reply, known == nil ? [] : [remove(.currentAccount, key, account: nil, request.sharingGroup)])
         }
+        // An app with a client ID that may not be stored gets no token, so that its account need not be remembered.
+        guard ValueLimits.isIdentifier(request.clientID.text) else { return (reply, []) }
         let record = CurrentAccountRecord(clientID: request.clientID, account: account)
         return (reply, record == known ? [] : [.save(.currentAccount(record))])
     }

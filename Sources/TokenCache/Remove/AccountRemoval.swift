@@ -64,6 +64,8 @@ extension CredentialCache {
         _ account: AccountKey, of clientID: ClientID, _ credentials: AccountCredentials, unlessKnown: Bool
     ) -> [CacheChange] {
         if unlessKnown, credentials.isSignedOut(clientID) { return [] }
+        // An app with a client ID that may not be stored gets no token, so that it need not be kept from one.
+        guard ValueLimits.isIdentifier(clientID.text) else { return [] }
         let record = AccountMetadataRecord(
             account: account, clientID: clientID, signInState: .signedOut, authorityMap: [:])
         return [.save(.accountMetadata(record))]
