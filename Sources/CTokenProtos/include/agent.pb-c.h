@@ -1423,7 +1423,7 @@ struct  Sso__WatchEvents
   protobuf_c_boolean has_sharing_group;
   ProtobufCBinaryData sharing_group;
   /*
-   * absent: from now on
+   * absent: nothing has been seen, and the reply comes at once
    */
   protobuf_c_boolean has_feed;
   int64_t feed;
