@@ -30,7 +30,7 @@ static int split(const char *path, char folder[AGENT_SOCKET_PATH + 1], const cha
         part += count;
     }
     /* A dead socket is replaced under a path that begins with /proc/self/fd/N/. */
-    if (strlen(*name) > 90) return EINVAL;
+    if (strlen(*name) > AGENT_SOCKET_NAME) return EINVAL;
     size_t parent = (size_t)(*name - path);
     memcpy(folder, path, parent);
     /* Without the slash, unless it is the root. */

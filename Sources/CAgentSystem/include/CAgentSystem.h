@@ -104,8 +104,8 @@ long agent_read_access_list(const char *path, void *out, size_t limit);
 /* Overwrites 128 KiB of the calling thread's stack with zeros: what functions have left there that have returned to the caller. */
 void agent_wipe_stack(void);
 
-/* The limits of published sockets, of the users of one, and of the length of a path. */
-enum { AGENT_SOCKETS = 16, AGENT_SOCKET_USERS = 16, AGENT_SOCKET_PATH = 103 };
+/* The limits of published sockets, of the users of one, and of the length of a path and of its last part. */
+enum { AGENT_SOCKETS = 16, AGENT_SOCKET_USERS = 16, AGENT_SOCKET_PATH = 103, AGENT_SOCKET_NAME = 90 };
 
 /* The file of a socket, by which it is recognised when it is removed. */
 typedef struct {

@@ -84,7 +84,9 @@ final class SocketFiles: Sendable {
     private static func reason(_ code: Int32, _ path: String) -> String {
         let folder = PrivateFiles.parent(of: path)
         return switch code {
-        case EINVAL: "the path is not absolute, has empty parts, . or .., or is longer than \(AGENT_SOCKET_PATH) bytes"
+        case EINVAL:
+            "the path is not absolute, has empty parts, . or .., or is longer than \(AGENT_SOCKET_PATH) bytes, or its last part is "
+                + "longer than \(AGENT_SOCKET_NAME)"
         case EPERM, ENOENT:
             "\(SystemError(number: code)): \(folder) must be a folder of yours that nobody else may write to"
         case ENOTDIR, ELOOP: "\(folder) is not a folder"

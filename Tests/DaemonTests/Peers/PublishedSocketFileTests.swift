@@ -58,6 +58,16 @@ internal import Testing
         }
     }
 
+    @Test func namesTheLimitOfTheLastPartOfAPath() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            _ = try f.makeSocketFolder()
+            let ended = try await f.publish(f.folder.file("shared/" + String(repeating: "x", count: 91)))
+            #expect(ended.status == 1 && ended.errors.contains("its last part is longer than 90"), "\(ended.errors)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     @Test func refusesAFolderThatIsALink() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
