@@ -28,11 +28,12 @@ public struct TokenError: Error, Sendable, Equatable {
         public var stsErrorCodes: [Int32] = []
         /// The HTTP status of the response with the error; nil without one, as for an error of the sign-in page, which is part of a URL.
         public var httpStatus: Int32?
-        /// The header fields of a response that was neither a token response nor an OAuth error, by name as received.
+        /// The header fields of a response that is `unhandledHTTPResponse`, by name as received.
         public var httpHeaders: [String: String] = [:]
         /// The `NSURLErrorDomain` code of a network failure, such as -1009.
         public var networkErrorCode: Int32?
-        /// The correlation ID of the failed operation.
+        /// The correlation ID with which the identity provider was to be asked: that of an earlier or equal request, if the failure is
+        /// repeated or shared.
         public var correlationID: CorrelationID?
         /// The scopes granted, if fewer than requested; without the reserved ones.
         public var grantedScopes: [String] = []
