@@ -11,8 +11,8 @@ struct WatchCommand: AsyncParsableCommand {
         abstract: "Show changes as they happen: accounts, sign-outs, sign-ins that are due, the store.",
         discussion: """
             Each event is a line with the time, what has happened, and the account. The first one says that nothing has been \
-            missed from then on; it is repeated after a restart of the agent, an import, or if too much has happened at once: \
-            anything may have changed then. With --json, each line is an object. Ctrl-C ends it, with exit status 0.
+            missed from then on; it is repeated after a restart of the agent, an unlock, an import, or if too much has happened at \
+            once: anything may have changed then. With --json, each line is an object. Ctrl-C ends it, with exit status 0.
 
             Examples:
               ssoctl watch
