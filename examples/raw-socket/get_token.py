@@ -62,7 +62,7 @@ def fields(message):
 
 
 def socket_path():
-    if path := os.environ.get("SSO_AGENT_SOCK"):
+    if path := os.environ.get("SSO_AGENT_SOCK", "").strip():
         return path
     runtime, user = os.environ.get("XDG_RUNTIME_DIR", ""), os.geteuid()
     if os.path.isabs(runtime):
