@@ -133,7 +133,7 @@ public struct RemoveAccount: Sendable, Equatable {
 
     /// The result of the removal.
     public struct Reply: Sendable, Equatable {
-        /// Whether anything was removed.
+        /// Whether anything has changed: something was removed, or an app without tokens of the account is signed out of it from now on.
         public var removed: Bool
 
         /// Creates the reply.
