@@ -48,12 +48,27 @@ package struct PeerPolicy: Sendable, Equatable {
     }
 
     private func ruling(on request: PolicyRequest, from peer: PeerIdentity) -> Decision {
-        guard let rule = rules.first(where: { $0.covers(request, from: peer) }) else {
-            return Self.builtIn(request, peer)
+        Self.ruling(on: request, from: peer, by: rules[...])
+    }
+
+    /// The decision of the first rule that covers the request, or else of the built-in policy.
+    ///
+    /// A rule that requires a confirmation gives a sandboxed app nothing that it would not get without the rule, unless the rule names
+    /// sandboxed apps: who has imports confirmed does not open them to sandboxes.
+    private static func ruling(
+        on request: PolicyRequest, from peer: PeerIdentity, by rules: ArraySlice<PolicyRule>
+    ) -> Decision {
+        guard let index = rules.firstIndex(where: { $0.covers(request, from: peer) }) else {
+            return builtIn(request, peer)
         }
+        let rule = rules[index]
         switch rule.effect {
         case .allow: return .allow
-        case .confirm: return .confirm
+        case .confirm:
+            guard peer.sandbox != nil, !rule.namesSandbox else { return .confirm }
+            let withoutRule = ruling(on: request, from: peer, by: rules[(index + 1)...])
+            if case .deny = withoutRule { return withoutRule }
+            return .confirm
         case .deny: return .deny("a rule of the agent's configuration refuses \(request.name) from \(peer.description)")
         }
     }

@@ -18,7 +18,8 @@ package struct PolicyRule: Sendable, Equatable {
 
     /// The class of the peer; nil for every class.
     package var peerClass: PeerClass?
-    /// The path of the peer's program, which must be the file that the agent sees there; nil for every program.
+    /// The path of the peer's program, which must be the file that the agent sees there; nil for every program. A rule that allows
+    /// matches no sandboxed peer by it, unless it names sandboxed apps as well.
     package var executable: String?
     /// The peer's systemd unit; nil for every peer.
     package var unit: String?
@@ -53,11 +54,16 @@ package struct PolicyRule: Sendable, Equatable {
         matches(peer) && includes(request) && reaches(request.subject)
     }
 
+    /// Whether the rule names sandboxed apps: one by its name, or all of them by their class.
+    var namesSandbox: Bool { app != nil || peerClass == .sandboxed }
+
     private func matches(_ peer: PeerIdentity) -> Bool {
         if let peerClass, peer.peerClass != peerClass { return false }
         if let unit, peer.unit != unit { return false }
         if let app, peer.sandbox?.app != app { return false }
         guard let executable else { return true }
+        // A sandbox that has the system's programs can start one of them with any code in it.
+        if effect == .allow, peer.sandbox != nil, !namesSandbox { return false }
         return peer.executable?.path == executable && peer.executable?.isAtPath == true
     }
 

@@ -66,6 +66,51 @@ internal import TokenModel
         }
     }
 
+    /// A sandbox that has the program's file can start it with any code in it.
+    @Test func opensNothingToASandboxByTheNameOfAProgram() {
+        let allow = PolicyRule(executable: "/usr/bin/notes", requests: .all, effect: .allow)
+        var sandboxed = PolicySamples.unknownSandbox
+        sandboxed.executable = PolicySamples.installed.executable
+        let policy = PeerPolicy(userID: 1000, rules: [allow])
+        let builtIn = PeerPolicy(userID: 1000)
+        for request in PolicySamples.requests {
+            #expect(policy.decision(on: request, from: PolicySamples.installed) == .allow, "\(request.name)")
+            let decision = policy.decision(on: request, from: sandboxed)
+            #expect(decision == builtIn.decision(on: request, from: sandboxed), "\(request.name)")
+        }
+        var named = allow
+        named.peerClass = .sandboxed
+        let naming = PeerPolicy(userID: 1000, rules: [named])
+        #expect(naming.decision(on: PolicySamples.export, from: sandboxed) == .allow)
+        var denying = allow
+        denying.effect = .deny
+        let everything = PolicyRule(requests: .all, effect: .allow)
+        let restricting = PeerPolicy(userID: 1000, rules: [denying, everything])
+        guard case .deny = restricting.decision(on: PolicySamples.export, from: sandboxed) else {
+            Issue.record("the rule does not restrict the sandbox")
+            return
+        }
+    }
+
+    @Test(arguments: PolicySamples.requests)
+    func opensNothingToASandboxByARuleThatRequiresAConfirmation(request: PolicyRequest) {
+        let confirm = PolicyRule(requests: .all, effect: .confirm)
+        var naming = confirm
+        naming.peerClass = .sandboxed
+        let everything = PolicyRule(requests: .all, effect: .allow)
+        let sandbox = PolicySamples.unknownSandbox
+        let builtIn = PeerPolicy(userID: 1000).decision(on: request, from: sandbox)
+        let asked: PeerPolicy.Decision = request.subject.isContinuation ? .allow : .confirm
+        let decision = PeerPolicy(userID: 1000, rules: [confirm]).decision(on: request, from: sandbox)
+        #expect(decision == (builtIn == .allow ? asked : builtIn), "\(request.name)")
+        for rules in [[naming], [confirm, everything]] {
+            #expect(PeerPolicy(userID: 1000, rules: rules).decision(on: request, from: sandbox) == asked)
+        }
+        for peer in [PolicySamples.installed, PolicySamples.other] {
+            #expect(PeerPolicy(userID: 1000, rules: [confirm]).decision(on: request, from: peer) == asked)
+        }
+    }
+
     @Test(arguments: ["a\nb", "\u{1B}[31m", "\u{202E}x"])
     func describesAPeerWithoutCharactersThatATerminalObeys(name: String) {
         let file = PeerIdentity.Executable(path: "/tmp/\(name)", isInstalled: false, isAtPath: false)
