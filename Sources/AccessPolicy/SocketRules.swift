@@ -134,9 +134,12 @@ package struct SocketRules: Sendable, Equatable {
     }
 
     /// The granted scopes that the socket does not allow. A request for all permissions of an allowed resource (`/.default`) may get
-    /// each of them.
+    /// each of them, unless it names other scopes too: a provider that does not know the resource ignores it, and grants more of those.
     private func surplus(of granted: ScopeSet, _ requested: ScopeSet) -> ScopeSet {
-        let isResource = requested.scopes.contains { $0.lowercased().hasSuffix("/.default") && scopes.contains($0) }
+        let requested = requested.subtracting(Self.claimScopes).scopes
+        let isResource =
+            !requested.isEmpty
+            && requested.allSatisfy { $0.lowercased().hasSuffix("/.default") && scopes.contains($0) }
         guard !scopes.isEmpty, !isResource else { return ScopeSet([]) }
         return granted.subtracting(Self.claimScopes).subtracting(scopes)
     }

@@ -152,6 +152,17 @@ internal import TokenModel
         #expect(isServed(Self.result(["User.Read", "Mail.Read"]), by: rules, request))
     }
 
+    /// A provider that does not know the resource ignores it, and grants what was consented to.
+    @Test func servesNoFurtherScopesToARequestForAScopeAndAResource() throws {
+        let resource = "https://graph.microsoft.com/.default"
+        let rules = Self.rules(scopes: ["read", "email", resource])
+        let request = try rules.admitted(Self.silent(scopes: ["read", resource]))
+        #expect(isServed(Self.result(["read", "openid"]), by: rules, request))
+        #expect(!isServed(Self.result(["read", "write"]), by: rules, request))
+        let ofResource = try rules.admitted(Self.silent(scopes: [resource, "openid", "email"]))
+        #expect(isServed(Self.result(["read", "write"]), by: rules, ofResource))
+    }
+
     @Test func servesEveryScopeIfNoneIsNamed() throws {
         let request = try Self.rules(scopes: []).admitted(Self.silent(scopes: ["Mail.Read"]))
         #expect(isServed(Self.result(["Mail.Read", "User.Read"]), by: Self.rules(scopes: []), request))
