@@ -44,7 +44,8 @@ final class EventFeed {
     let id: Int64
     /// The request whose reply lists the accounts of this feed.
     let list: ListAccounts
-    private let rules: SocketRules?
+    /// The published socket of the feed; nil for the agent's own.
+    private let publication: Publication?
     /// The number of the last event.
     private(set) var generation: Int64 = 1
     /// The last generation of which an event is missing.
@@ -60,9 +61,9 @@ final class EventFeed {
     /// The number of the last request, by which the oldest feed is found.
     var lastUse: UInt64 = 0
 
-    init(_ key: Key, rules: SocketRules?) {
+    init(_ key: Key, of publication: Publication?) {
         self.key = key
-        self.rules = rules
+        self.publication = publication
         id = Int64.random(in: 1 ... .max)
         let all = ListAccounts(clientID: key.clientID, sharingGroup: key.group)
         list = key.isConfined ? all.confined : all
@@ -173,8 +174,10 @@ final class EventFeed {
 
     private func listing(of key: AccountKey, in cache: CredentialCache) -> AccountListing? {
         guard var listing = cache.listing(of: key, for: list) else { return nil }
-        guard let rules else { return listing }
-        guard let visible = rules.visible([listing.account]).first else { return nil }
+        guard let publication else { return listing }
+        guard publication.serves(key), let visible = publication.rules.visible([listing.account]).first else {
+            return nil
+        }
         listing.account = visible
         return listing
     }

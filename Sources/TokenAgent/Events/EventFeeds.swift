@@ -124,7 +124,7 @@ final class EventFeeds {
             guard let unused else { throw Self.tooMany }
             feeds[unused.key] = nil
         }
-        let feed = EventFeed(key, rules: publication?.rules)
+        let feed = EventFeed(key, of: publication)
         feed.lastUse = lastNumber
         feeds[key] = feed
         return feed

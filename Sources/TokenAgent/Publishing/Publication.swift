@@ -17,6 +17,9 @@ struct Publication: Sendable {
     /// The end of the socket, in seconds since 1970.
     var expiresOn: Int64 { summary.expiresOn }
 
+    /// Whether the socket serves an account. Accounts of other identity providers may have the same identifier.
+    func serves(_ key: AccountKey) -> Bool { account.map { $0 == key } ?? true }
+
     /// Refuses a request whose authority leads to another account than this socket's: one of another identity provider.
     func requireAccount(of request: AcquireTokenSilent, in cache: CredentialCache) throws(TokenError) {
         guard let account else { return }
@@ -89,7 +92,9 @@ extension CacheOwner {
             }
             admitted.after = sockets.position(of: request.after, in: publication)
             let asked = admitted
-            let found = find(in: asked.sharingGroup) { cache, tokens in cache.accounts(asked, &tokens) }
+            let found = find(in: asked.sharingGroup) { cache, tokens in
+                cache.accounts(asked, &tokens, of: publication.account)
+            }
             guard case .now(let outcome) = found else {
                 return later { owner async throws(TokenError) in
                     owner.visible(try await found.outcome(), through: publication)
@@ -123,7 +128,8 @@ extension CacheOwner {
                 if rules.account == nil {
                     account = try cache.currentAccount(request, &tokens).reply.account
                 } else if let admitted {
-                    account = rules.visible(cache.accounts(admitted, &tokens).accounts).first
+                    let accounts = cache.accounts(admitted, &tokens, of: publication.account).accounts
+                    account = rules.visible(accounts).first
                 }
                 return GetCurrentAccount.Reply(account: rules.visible(account.map { [$0] } ?? []).first)
             }

@@ -7,8 +7,13 @@ extension CredentialCache {
     /// An account with more tenant profiles than fit into a page is repeated on the next page, with its other profiles. A page is
     /// also complete when a limited number of accounts has been examined, so that it may have no account and be followed by others.
     ///
-    /// - Parameter tokens: gets the ID tokens that have to be read from the store first; the page is of no use then.
-    package func accounts(_ request: ListAccounts, _ tokens: inout ListedTokens) -> ListAccounts.Reply {
+    /// - Parameters:
+    ///   - tokens: gets the ID tokens that have to be read from the store first; the page is of no use then.
+    ///   - only: the account to which the list is limited; accounts of several identity providers may have one identifier. Nil for
+    ///     every account.
+    package func accounts(
+        _ request: ListAccounts, _ tokens: inout ListedTokens, of only: AccountKey? = nil
+    ) -> ListAccounts.Reply {
         let partition = partition(request.sharingGroup)
         let start = request.after.map(AccountListPosition.init)
         var page = AccountPage()
@@ -22,7 +27,9 @@ extension CredentialCache {
             }
             examined += 1
             last = key
-            guard let found = account(key, for: request, in: partition, tokens, texts) else { return true }
+            guard only.map({ $0 == key }) ?? true,
+                let found = account(key, for: request, in: partition, tokens, texts)
+            else { return true }
             guard page.add(found.account, key, from: start) else { return false }
             found.showIDTokens(ofLastOf: page.reply.accounts, &tokens)
             return page.hasRoom

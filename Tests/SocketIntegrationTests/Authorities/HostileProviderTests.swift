@@ -24,6 +24,38 @@ internal import TokenModel
         ["iss": nil], ["iss": 7], ["azp": "app-2"], ["sub": nil], ["sub": ""], ["sub": 7],
     ]
 
+    /// A provider chooses its subjects, and so the identifiers of its accounts.
+    @Test func showsNoAccountOfAnotherProviderAtASocketForOneAccount() async throws {
+        try await AgentFixture.online { f in
+            f.emulator.control.settings.idTokenClaims = ["sub": "1234"]
+            let mallory = "mallory@contoso.example"
+            let (main, other) = (Self.provider, "https://id.contoso.example/openid/Another")
+            try await f.signIn(Self.alice, f.parameters(at: main, kind: .openID))
+            try await f.signIn(mallory, f.parameters(at: other, kind: .openID))
+            let app = try #require(ClientID("app-1"))
+            #expect(try await f.agent.listAccounts(ListAccounts(clientID: app)).count == 2)
+            for account in [Self.alice, mallory] {
+                try await f.published(account: account) { client in
+                    let listed = try await client.listAccounts(ListAccounts(clientID: app))
+                    #expect(listed.map(\.username) == [account])
+                    let current = try await client.currentAccount(GetCurrentAccount(clientID: app))
+                    #expect(current.account?.username == account)
+                }
+            }
+            try await f.published(account: Self.alice) { client in
+                var events = client.events(WatchEvents(clientID: app)).makeAsyncIterator()
+                #expect(try await events.next()?.kind == .resynchronise)
+                #expect(try await events.next()?.storeState == .open)
+                for name in [mallory, Self.alice] {
+                    _ = try await f.agent.removeAccount(
+                        RemoveAccount(clientID: app, account: AccountReference(username: name)))
+                }
+                let told = try #require(try await events.next())
+                #expect(told.kind == .signedOut && told.account?.username == Self.alice)
+            }
+        }
+    }
+
     @Test func refusesASignInWithAnIDTokenThatIsNotForIt() async throws {
         try await AgentFixture.online { f in
             let parameters = try f.parameters(at: Self.provider, kind: .openID)
