@@ -103,7 +103,7 @@ package struct CredentialCache: Sendable, Equatable {
     }
 
     /// Whether an account belongs to an authority.
-    func isAccount(_ account: AccountKey, of authority: Authority, in partition: Partition) -> Bool {
+    package func isAccount(_ account: AccountKey, of authority: Authority, in partition: Partition) -> Bool {
         accountKey(account.identity, at: authority, in: partition) == account
     }
 

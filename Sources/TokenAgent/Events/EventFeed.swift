@@ -175,9 +175,9 @@ final class EventFeed {
     private func listing(of key: AccountKey, in cache: CredentialCache) -> AccountListing? {
         guard var listing = cache.listing(of: key, for: list) else { return nil }
         guard let publication else { return listing }
-        guard publication.serves(key), let visible = publication.rules.visible([listing.account]).first else {
-            return nil
-        }
+        guard publication.serves(key, in: cache),
+            let visible = publication.rules.visible([listing.account]).first
+        else { return nil }
         listing.account = visible
         return listing
     }

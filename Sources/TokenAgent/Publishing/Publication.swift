@@ -17,8 +17,14 @@ struct Publication: Sendable {
     /// The end of the socket, in seconds since 1970.
     var expiresOn: Int64 { summary.expiresOn }
 
-    /// Whether the socket serves an account. Accounts of other identity providers may have the same identifier.
-    func serves(_ key: AccountKey) -> Bool { account.map { $0 == key } ?? true }
+    /// Whether the socket serves an account: its own, if it is limited to one, at one of its authorities. Accounts of other identity
+    /// providers may have the same identifier.
+    func serves(_ key: AccountKey, in cache: CredentialCache) -> Bool {
+        if let account, account != key { return false }
+        let partition = cache.partition(rules.sharingGroup)
+        return rules.authorities.isEmpty
+            || rules.authorities.contains { cache.isAccount(key, of: $0, in: partition) }
+    }
 
     /// Refuses a request whose authority leads to another account than this socket's: one of another identity provider.
     func requireAccount(of request: AcquireTokenSilent, in cache: CredentialCache) throws(TokenError) {
@@ -93,7 +99,7 @@ extension CacheOwner {
             admitted.after = sockets.position(of: request.after, in: publication)
             let asked = admitted
             let found = find(in: asked.sharingGroup) { cache, tokens in
-                cache.accounts(asked, &tokens, of: publication.account)
+                cache.accounts(asked, &tokens) { publication.serves($0, in: cache) }
             }
             guard case .now(let outcome) = found else {
                 return later { owner async throws(TokenError) in
@@ -126,10 +132,11 @@ extension CacheOwner {
             return find(in: request.sharingGroup) { cache, tokens throws(TokenError) in
                 var account: Account?
                 if rules.account == nil {
-                    account = try cache.currentAccount(request, &tokens).reply.account
+                    let current = try cache.currentAccount(request, &tokens) { publication.serves($0, in: cache) }
+                    account = current.reply.account
                 } else if let admitted {
-                    let accounts = cache.accounts(admitted, &tokens, of: publication.account).accounts
-                    account = rules.visible(accounts).first
+                    let list = cache.accounts(admitted, &tokens) { publication.serves($0, in: cache) }
+                    account = rules.visible(list.accounts).first
                 }
                 return GetCurrentAccount.Reply(account: rules.visible(account.map { [$0] } ?? []).first)
             }

@@ -9,10 +9,9 @@ extension CredentialCache {
     ///
     /// - Parameters:
     ///   - tokens: gets the ID tokens that have to be read from the store first; the page is of no use then.
-    ///   - only: the account to which the list is limited; accounts of several identity providers may have one identifier. Nil for
-    ///     every account.
+    ///   - isIncluded: whether the list may have an account. Accounts of several identity providers may match one request.
     package func accounts(
-        _ request: ListAccounts, _ tokens: inout ListedTokens, of only: AccountKey? = nil
+        _ request: ListAccounts, _ tokens: inout ListedTokens, where isIncluded: (AccountKey) -> Bool = { _ in true }
     ) -> ListAccounts.Reply {
         let partition = partition(request.sharingGroup)
         let start = request.after.map(AccountListPosition.init)
@@ -27,9 +26,9 @@ extension CredentialCache {
             }
             examined += 1
             last = key
-            guard only.map({ $0 == key }) ?? true,
-                let found = account(key, for: request, in: partition, tokens, texts)
-            else { return true }
+            guard isIncluded(key), let found = account(key, for: request, in: partition, tokens, texts) else {
+                return true
+            }
             guard page.add(found.account, key, from: start) else { return false }
             found.showIDTokens(ofLastOf: page.reply.accounts, &tokens)
             return page.hasRoom
@@ -126,10 +125,13 @@ extension CredentialCache {
     /// The only account that is signed in to an app, the app's current account before this call, and the changes that record
     /// the new one.
     ///
-    /// - Parameter tokens: gets the ID tokens that have to be read from the store first; the reply is of no use then.
+    /// - Parameters:
+    ///   - tokens: gets the ID tokens that have to be read from the store first; the reply is of no use then.
+    ///   - isIncluded: whether the account may be the current one.
     /// - Throws: `ambiguousAccount` (-51200) if several accounts are signed in.
     package func currentAccount(
-        _ request: GetCurrentAccount, _ tokens: inout ListedTokens
+        _ request: GetCurrentAccount, _ tokens: inout ListedTokens,
+        where isIncluded: (AccountKey) -> Bool = { _ in true }
     ) throws(TokenError) -> (reply: GetCurrentAccount.Reply, changes: [CacheChange]) {
         let partition = partition(request.sharingGroup)
         var list = ListAccounts(clientID: request.clientID, sharingGroup: request.sharingGroup)
@@ -138,7 +140,9 @@ extension CredentialCache {
         let isOne =
             partition.holders.hasAccounts(of: request.clientID, atMost: Self.searchedAccounts)
             && partition.holders.forEachAccount(of: request.clientID) { holder in
-                guard holder != last, let found = account(holder, for: list, in: partition, tokens) else { return true }
+                guard holder != last, isIncluded(holder),
+                    let found = account(holder, for: list, in: partition, tokens)
+                else { return true }
                 accounts.append(found.account)
                 found.showIDTokens(ofLastOf: accounts, &tokens)
                 last = holder

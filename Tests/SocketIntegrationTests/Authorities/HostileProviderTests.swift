@@ -56,6 +56,25 @@ internal import TokenModel
         }
     }
 
+    @Test func showsTheAccountsOfTheNamedAuthoritiesOnlyAtASocket() async throws {
+        try await AgentFixture.online { f in
+            let main = try f.parameters(at: Self.provider, kind: .openID)
+            let other = try f.parameters(at: "https://id.contoso.example/openid/Another", kind: .openID)
+            try await f.signIn(Self.alice, main)
+            try await f.signIn("mallory@contoso.example", other)
+            try await f.published(authorities: [main.authority]) { client in
+                let listed = try await client.listAccounts(ListAccounts(clientID: main.clientID))
+                #expect(listed.map(\.username) == [Self.alice])
+                let current = try await client.currentAccount(GetCurrentAccount(clientID: main.clientID))
+                #expect(current.account?.username == Self.alice)
+            }
+            try await f.published { client in
+                let listed = try await client.listAccounts(ListAccounts(clientID: main.clientID))
+                #expect(listed.count == 2)
+            }
+        }
+    }
+
     @Test func refusesASignInWithAnIDTokenThatIsNotForIt() async throws {
         try await AgentFixture.online { f in
             let parameters = try f.parameters(at: Self.provider, kind: .openID)
