@@ -101,14 +101,23 @@ extension PublishSocket: AgentRequest {
         let apps =
             clientIDs.count == 1
             ? "the app \(UntrustedText.clean(clientIDs[0].text, limit: 80))" : Phrases.count(clientIDs.count, "app")
-        let lists =
-            (clientIDs.count == 1 ? [] : [clientIDs.map(\.text).joined(separator: " ")])
-            + (scopes.isEmpty ? [] : [scopes.target])
+        var lists: [String] = []
+        if clientIDs.count != 1 { lists.append(clientIDs.map(\.text).joined(separator: " ")) }
+        if !scopes.isEmpty { lists.append(scopes.target) }
+        if authorities.count > 1 { lists.append(authorities.map(\.url).joined(separator: " ")) }
         let text =
             "publish a socket at \(UntrustedText.clean(path, limit: 128)) to \(users) for \(Phrases.duration(lifetime)), "
-            + "with tokens of \(account), for \(apps), with \(scopeCount)"
+            + "with tokens of \(account), for \(apps), with \(scopeCount)\(place)"
             + (lists.isEmpty ? "" : ": \(lists.joined(separator: "; "))")
         return UntrustedText.clean(text, limit: 640)
+    }
+
+    /// The authorities, which open further tenants and providers to the peers, and the sharing group, in the question.
+    private var place: String {
+        var place = authorities.count > 1 ? ", at \(authorities.count) authorities" : ""
+        if authorities.count == 1 { place = ", at \(UntrustedText.clean(authorities[0].url, limit: 128))" }
+        guard sharingGroup != .standard else { return place }
+        return "\(place), of the sharing group \(UntrustedText.clean(sharingGroup.name, limit: 80))"
     }
 }
 
