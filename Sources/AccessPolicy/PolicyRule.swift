@@ -51,7 +51,17 @@ package struct PolicyRule: Sendable, Equatable {
     /// A rule that allows covers only requests that reach nothing beyond its client IDs and sharing groups. A rule that denies or
     /// asks covers every request that could reach one of them, so that a list of everything is no way around it.
     func covers(_ request: PolicyRequest, from peer: PeerIdentity) -> Bool {
-        matches(peer) && includes(request) && reaches(request.subject)
+        matches(peer) && includes(request) && reaches(request.subject) && mayOpen(request, to: peer)
+    }
+
+    /// Whether the rule may give a request to a peer, if it allows.
+    ///
+    /// A sandboxed app has to be named, by its name or its class, where the rule is otherwise about other processes. It names a program,
+    /// which a sandbox that has the system's files can start with any code in it; or it leaves out the confirmation that the user's
+    /// processes need without a rule.
+    private func mayOpen(_ request: PolicyRequest, to peer: PeerIdentity) -> Bool {
+        guard effect == .allow, peer.sandbox != nil, !namesSandbox else { return true }
+        return executable == nil && !RequestKinds.confirmed.contains(request.name)
     }
 
     /// Whether the rule names sandboxed apps: one by its name, or all of them by their class.
@@ -62,8 +72,6 @@ package struct PolicyRule: Sendable, Equatable {
         if let unit, peer.unit != unit { return false }
         if let app, peer.sandbox?.app != app { return false }
         guard let executable else { return true }
-        // A sandbox that has the system's programs can start one of them with any code in it.
-        if effect == .allow, peer.sandbox != nil, !namesSandbox { return false }
         return peer.executable?.path == executable && peer.executable?.isAtPath == true
     }
 

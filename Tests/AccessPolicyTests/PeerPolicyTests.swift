@@ -92,12 +92,29 @@ internal import TokenModel
         }
     }
 
+    /// Who lets scripts export without a confirmation does not let sandboxes export.
+    @Test(arguments: PolicySamples.requests)
+    func opensNothingToASandboxByARuleThatNeedsNoConfirmation(request: PolicyRequest) {
+        let allow = PolicyRule(requests: .all, effect: .allow)
+        var naming = [allow, allow]
+        naming[0].peerClass = .sandboxed
+        naming[1].app = "flatpak:org.contoso.Notes"
+        let needsPerson = ["export_cache", "set_key", "publish_socket"].contains(request.name)
+        let decision = PeerPolicy(userID: 1000, rules: [allow]).decision(on: request, from: PolicySamples.notes)
+        #expect((decision == .allow) == !needsPerson, "\(request.name)")
+        #expect(decision != .confirm, "\(request.name)")
+        for rule in naming {
+            let named = PeerPolicy(userID: 1000, rules: [rule]).decision(on: request, from: PolicySamples.notes)
+            #expect(named == .allow, "\(request.name)")
+        }
+    }
+
     @Test(arguments: PolicySamples.requests)
     func opensNothingToASandboxByARuleThatRequiresAConfirmation(request: PolicyRequest) {
         let confirm = PolicyRule(requests: .all, effect: .confirm)
         var naming = confirm
         naming.peerClass = .sandboxed
-        let everything = PolicyRule(requests: .all, effect: .allow)
+        let everything = PolicyRule(peerClass: .sandboxed, requests: .all, effect: .allow)
         let sandbox = PolicySamples.unknownSandbox
         let builtIn = PeerPolicy(userID: 1000).decision(on: request, from: sandbox)
         let asked: PeerPolicy.Decision = request.subject.isContinuation ? .allow : .confirm
