@@ -113,7 +113,9 @@ final class Confirmer: Sendable {
 
     private func confirm(_ request: PolicyRequest, from peer: PeerIdentity, _ number: UInt64) throws(TokenError) {
         let purpose = request.purpose ?? "send the request \(request.name)"
-        let question = TerminalText.line("\(peer.description) asks to \(purpose).")
+        // A sandbox may have another file at the path of the program that the person knows.
+        let article = peer.sandbox == nil ? "" : "the sandboxed "
+        let question = TerminalText.line("\(article)\(peer.description) asks to \(purpose).")
         switch answer(to: question, number, of: peer) {
         case 1: return
         case 0:

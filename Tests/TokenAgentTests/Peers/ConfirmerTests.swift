@@ -67,6 +67,25 @@ internal import TokenModel
         await expectRefusal(of: third)
     }
 
+    /// In a sandbox, another file may be at the path of a program of the system's.
+    @Test func saysWhetherTheProcessIsSandboxed() async throws {
+        let folder = try TemporaryFolder()
+        let asked = folder.file("asked")
+        let program = try await folder.makeProgram("askpass", "printf '%s' \"$1\" >'\(asked)'")
+        let confirmer = Confirmer(askpass: program, helper: nil)
+        let loop = MultiThreadedEventLoopGroup.singleton.any()
+        let executable = PeerIdentity.Executable(path: "/usr/bin/backup", isInstalled: true, isAtPath: false)
+        let sandboxes: [PeerIdentity.Sandbox?] = [PeerIdentity.Sandbox(app: nil), nil]
+        for sandbox in sandboxes {
+            let peer = PeerIdentity(
+                userID: geteuid(), processID: 7, startTime: 1, executable: executable, sandbox: sandbox)
+            try await confirmer.ask(request, from: peer, on: loop).get().get()
+            let question = try String(contentsOfFile: asked, encoding: .utf8)
+            let article = sandbox == nil ? "" : "the sandboxed "
+            #expect(question.contains("sso-agent: \(article)/usr/bin/backup (process 7) asks"), "\(question)")
+        }
+    }
+
     @Test func asksNobodyOnceItHasStopped() async throws {
         let folder = try TemporaryFolder()
         let gate = folder.file("gate")
