@@ -243,9 +243,14 @@ final class AgentHealth {
             // The provider was reached, or a proxy in front of it.
             let isOverloaded = error.details.httpStatus.map { $0 == 429 || $0 >= 500 } ?? false
             let cause =
-                isOverloaded
-                ? "the provider, or a proxy before it, cannot answer at present: wait, and try again"
-                : "check the network, network.proxy or HTTPS_PROXY, and network.ca_file or SSL_CERT_FILE"
+                if isOverloaded {
+                    "the provider, or a proxy before it, cannot answer at present: wait, and try again"
+                } else if error.code == .serverInvalidResponse {
+                    "check the authority, and open it in a browser on this machine: a captive portal or a proxy may "
+                        + "answer in its place"
+                } else {
+                    "check the network, network.proxy or HTTPS_PROXY, and network.ca_file or SSL_CERT_FILE"
+                }
             return [
                 HealthCheck(
                     name: "token endpoint", ok: false, detail: "\(authority.url): \(error.statement)",

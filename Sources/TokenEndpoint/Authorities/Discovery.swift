@@ -118,7 +118,7 @@ extension TokenEndpointClient {
     }
 
     /// Requests the discovery document, to check for `ssoctl doctor` that the authority can be reached. Returns the time of
-    /// its clock.
+    /// its clock. A response that is no such document is an error: it may be the page of a captive portal.
     package func probe(_ authority: Authority) async -> Result<ServerClock, TokenError> {
         do throws(TokenError) {
             try requireAllowed(authority)
@@ -126,6 +126,8 @@ extension TokenEndpointClient {
             let clock = try await transport.send(HTTPRequest(url: url, correlationID: nil)) {
                 (response) throws(TokenError) in
                 guard response.status == 200 else { throw response.unhandled }
+                guard response.json != nil else { throw response.invalid("is not a JSON object") }
+                _ = try Endpoints(response, of: authority, version: .v2)
                 return ServerClock(secondsSince1970: response.date)
             }
             return .success(clock)

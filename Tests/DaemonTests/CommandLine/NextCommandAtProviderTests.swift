@@ -80,6 +80,13 @@ internal import Testing
                 #expect(failed["nextCommand"] as? String == "ssoctl doctor graph", "\(failed)")
                 #expect((failed["account"] as? [String: Any])?["username"] as? String == "alice@contoso.com")
             }
+            f.emulator.control.inject(
+                Fault {
+                    $0.endpoint = .openIDConfiguration
+                    ($0.garbage, $0.status) = (true, 200)
+                })
+            let doctor = try await f.ssoctl(["doctor", "graph"], status: 1).output
+            #expect(doctor.contains("FAIL token endpoint") && doctor.contains("a captive portal"), "\(doctor)")
             withExtendedLifetime(agent) {}
         }
     }

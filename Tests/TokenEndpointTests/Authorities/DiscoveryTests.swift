@@ -376,15 +376,24 @@ internal import TokenModel
 
     @Test func returnsTheTimeOfTheServer() async throws {
         let date = [("Date", "Sun, 06 Nov 1994 08:49:37 GMT")]
-        try await EndpointFixture.with({ _ in .json("{}", headers: date) }) { fixture in
+        try await EndpointFixture.with({ _ in .json(Answers.discovery, headers: date) }) { fixture in
             #expect(await fixture.endpoint.probe(fixture.authority) == .success(.init(secondsSince1970: 784_111_777)))
         }
-        try await EndpointFixture.with({ _ in .json("{}") }) { fixture in
+        try await EndpointFixture.with({ _ in .json(Answers.discovery) }) { fixture in
             #expect(await fixture.endpoint.probe(fixture.authority) == .success(.init(secondsSince1970: nil)))
         }
         try await EndpointFixture.with({ _ in .answer(status: 403, body: "") }) { fixture in
             #expect(
                 await failure { try await fixture.endpoint.probe(fixture.authority).get() }?.details.httpStatus == 403)
+        }
+    }
+
+    /// A captive portal responds with a page of its own.
+    @Test(arguments: [("<html>", nil), ("{}", nil), (Answers.discovery, .openID)] as [(String, Authority.Kind?)])
+    func findsNoProviderInAnotherResponse(body: String, kind: Authority.Kind?) async throws {
+        try await EndpointFixture.with(kind: kind, { _ in .json(body) }) { fixture in
+            let error = await failure { try await fixture.endpoint.probe(fixture.authority).get() }
+            #expect(error?.code == .serverInvalidResponse)
         }
     }
 }

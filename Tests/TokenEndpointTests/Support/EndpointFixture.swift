@@ -86,4 +86,7 @@ enum Answers {
     /// An ID token for `app-1` that expires in the future.
     static let idToken = "e30.eyJhdWQiOiJhcHAtMSIsImV4cCI6MjAwMDAwMDAwMH0."
     static let minimal = #"{"access_token":"at","token_type":"Bearer","client_info":"\#(clientInfo)"}"#
+    /// A discovery document, in which an OpenID provider has another issuer than any authority.
+    static let discovery =
+        #"{"issuer":"x","token_endpoint":"https://t.example/token","authorization_endpoint":"https://t.example/a"}"#
 }

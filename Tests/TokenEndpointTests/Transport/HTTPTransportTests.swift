@@ -81,7 +81,7 @@ internal import TokenModel
     @Test func succeedsIfTheRetrySucceeds() async throws {
         let isFirst = Atomic(true)
         let script: ScriptedServer.Script = { _ in
-            isFirst.exchange(false, ordering: .relaxed) ? .answer(status: 503, body: "") : .json("{}")
+            isFirst.exchange(false, ordering: .relaxed) ? .answer(status: 503, body: "") : .json(Answers.discovery)
         }
         try await EndpointFixture.with(script) { fixture in
             _ = try await fixture.endpoint.probe(fixture.authority).get()
