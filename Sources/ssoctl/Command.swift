@@ -54,7 +54,7 @@ extension CommandWork {
             }
             status = Terminal.reportLostOutput() ? .failed : self.status(of: printout)
         } catch {
-            status = CommandFailure(caught: error).withRemedy.report(asJSON: isJSON)
+            status = await CommandFailure(caught: error).withRemedy.served(by: .shared).report(asJSON: isJSON)
         }
         if status != .done { throw ExitCode(status.rawValue) }
     }

@@ -49,9 +49,13 @@ struct AccountsCommand: Command {
         let accounts = try await agent.listAccounts(
             ListAccounts(clientID: filter.clientID, sharingGroup: filter.sharingGroup))
         var printout = Printout(accounts: accounts.map { AccountJSON($0) }, emptyText: emptyText(filter))
-        // Accounts that the user expects may be in a store that could not be opened.
-        if accounts.isEmpty, let problem = try? await agent.status().storeProblem {
-            printout.emptyText += "\nThe store: \(problem)\nMore about it: ssoctl doctor"
+        if accounts.isEmpty, let status = try? await agent.status() {
+            // A published socket, which answers without the number of the agent's process, serves no sign-in.
+            if status.processID == 0 { printout.emptyText = emptyText(filter, place: " where the agent runs") }
+            // Accounts that the user expects may be in a store that could not be opened.
+            if let problem = status.storeProblem {
+                printout.emptyText += "\nThe store: \(problem)\nMore about it: ssoctl doctor"
+            }
         }
         if verbose || accounts.count <= Self.examinedAccounts,
             let tokens = try await AccountTokens.read(agent, filter.sharingGroup, isRequired: verbose)
@@ -71,11 +75,12 @@ struct AccountsCommand: Command {
         return printout
     }
 
-    private func emptyText(_ filter: AppFilter) -> String {
+    /// - Parameter place: where the command has to be run, after a blank; empty for here.
+    private func emptyText(_ filter: AppFilter, place: String = "") -> String {
         let command = filter.signIn(filter.clientID).text
         if filter.appText == nil, filter.isWithoutApps { return "No accounts. Set up an app first, with: ssoctl init" }
         guard let appText = filter.appText else { return "No accounts. Sign in with: \(command)" }
-        return "No accounts are signed in to \(appText). Sign in with: \(command)"
+        return "No accounts are signed in to \(appText). Sign in\(place) with: \(command)"
     }
 
     /// This command for an app with another name.

@@ -90,10 +90,8 @@ struct DoctorCommand: Command {
             return Printout(
                 checks: Self.ownChecks(.unusableSocket(agent.socketPath, error), folder), isAgentThere: false)
         } catch  where error.code == .requestDenied {
-            // Only a published socket answers without the number of the agent's process.
-            let isPublished = (try? await agent.status().processID) == 0
             let detail =
-                isPublished
+                await agent.isAtPublishedSocket()
                 ? "\(agent.socketPath) is a published socket, which serves tokens only"
                 : "the agent answers at \(agent.socketPath), and makes no checks for this program: \(error.message)"
             return Printout(checks: Self.ownChecks(HealthCheck(name: "socket", ok: true, detail: detail), folder))

@@ -42,8 +42,10 @@ struct WatchCommand: AsyncParsableCommand {
             let filter = try AppFilter(app) { command(app: $0) }
             let request = WatchEvents(clientID: filter.clientID, sharingGroup: filter.sharingGroup)
             ClosedOutput.endProcessWhenClosed()
-            let output = EventOutput(isJSON: json, notifies: notify, filter: filter)
+            let outputHere = EventOutput(isJSON: json, notifies: notify, filter: filter)
             try await Interruption.cancelling {
+                var output = outputHere
+                output.isAtPublishedSocket = await AgentClient.shared.isAtPublishedSocket()
                 for try await event in AgentClient.shared.events(request) {
                     output.show(event)
                     if StandardStream.outputFailure != nil { break }
@@ -72,6 +74,8 @@ private struct EventOutput: Sendable {
     let isJSON: Bool
     let notifies: Bool
     let filter: AppFilter
+    /// Whether the commands that help have to be run elsewhere.
+    var isAtPublishedSocket = false
 
     func show(_ event: AgentEvent) {
         if isJSON {
@@ -89,7 +93,7 @@ private struct EventOutput: Sendable {
         let what = what(event)
         guard let account = account(of: event) else { return "\(Phrases.clock(event.time))  \(what)" }
         let padding = String(repeating: " ", count: max(Self.width - what.count, 0))
-        let remedy = event.kind == .interactionDue ? "  → \(signIn(event))" : ""
+        let remedy = event.kind == .interactionDue ? remedy(signIn(event)) : ""
         return "\(Phrases.clock(event.time))  \(what)\(padding)  \(account)\(remedy)"
     }
 
@@ -110,12 +114,17 @@ private struct EventOutput: Sendable {
         case .storeChanged:
             switch event.storeState {
             case .open: return "store open"
-            case .locked: return "store locked  → ssoctl unlock"
+            case .locked: return "store locked\(remedy("ssoctl unlock"))"
             case .unavailable: return "store cannot be opened  → ssoctl doctor"
             case .unwritable: return "store cannot be written  → ssoctl doctor"
             case nil: return "store changed"
             }
         }
+    }
+
+    /// The end of a line with a command that a published socket does not serve.
+    private func remedy(_ command: String) -> String {
+        isAtPublishedSocket ? "  (where the agent runs: \(command))" : "  → \(command)"
     }
 
     /// The command by which the user signs in.

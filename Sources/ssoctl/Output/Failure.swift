@@ -156,8 +156,31 @@ extension TokenError {
 
     /// The error of a request that names no app: at a published socket, which refuses each of them, the one that says so.
     func orAtPublishedSocket(_ agent: AgentClient) async -> TokenError {
-        // Only a published socket answers without the number of the agent's process.
-        guard code == .requestDenied, (try? await agent.status().processID) == 0 else { return self }
+        guard code == .requestDenied, await agent.isAtPublishedSocket() else { return self }
         return .atPublishedSocket
     }
+}
+
+extension CommandFailure {
+    /// The failure without a next command that a published socket would refuse; the message then says where to run it.
+    func served(by agent: AgentClient) async -> CommandFailure {
+        // A wrong command line needs no agent, and a signal ends the process at once.
+        guard let nextCommand, status != .usage, endingSignal == nil,
+            Self.refusedAtPublishedSockets.contains(where: { nextCommand.hasPrefix($0) }),
+            await agent.isAtPublishedSocket()
+        else { return self }
+        var failure = self
+        failure.error = TokenError(error.code, error.statement, details: error.details)
+        failure.error.details.nextCommand = nil
+        failure.error.append("; \(TokenError.atPublishedSocket.message): \(nextCommand)")
+        failure.nextCommand = nil
+        return failure
+    }
+
+    private static let refusedAtPublishedSockets = ["ssoctl sign-in", "ssoctl unlock"]
+}
+
+extension AgentClient {
+    /// Whether the socket is a published one, which gives tokens only: it answers without the number of the agent's process.
+    func isAtPublishedSocket() async -> Bool { (try? await status().processID) == 0 }
 }

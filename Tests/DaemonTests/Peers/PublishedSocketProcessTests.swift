@@ -105,6 +105,37 @@ internal import TokenWire
         }
     }
 
+    /// The socket refuses the commands that help elsewhere.
+    @Test func saysWhereToSignInAndToUnlock() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.waitUntilOpen()
+            let path = try f.makeSocketFolder()
+            #expect(try await f.publish(path).status == 0)
+            let place = "; a published socket gives tokens only; run this where the agent runs: "
+            let unknown = try await f.at(path, f.tokenCommand())
+            #expect(
+                unknown.status == 2 && unknown.errors.contains("\(place)ssoctl sign-in --client-id app-1 "),
+                "\(unknown)")
+            #expect(!unknown.errors.contains("→"), "\(unknown)")
+            let object = try await f.at(path, f.tokenCommand() + ["--json"]).output
+            #expect(object.contains(place) && !object.contains("nextCommand"), "\(object)")
+            let accounts = try await f.at(path, ["accounts", "--client-id", "app-1"]).output
+            #expect(
+                accounts.contains("Sign in where the agent runs with: ssoctl sign-in --client-id app-1 "), "\(accounts)"
+            )
+            try await f.ssoctl(["lock"])
+            let locked = try await f.at(path, f.tokenCommand())
+            #expect(locked.status == 1 && locked.errors.hasSuffix("\(place)ssoctl unlock\n"), "\(locked)")
+            let environment = f.environment.merging(["SSO_AGENT_SOCK": path]) { $1 }
+            let watch = try TestProcess("ssoctl", ["watch", "--client-id", "app-1"], environment: environment)
+            try await watch.waitForOutput("store locked  (where the agent runs: ssoctl unlock)\n")
+            watch.signal(SIGINT)
+            #expect(try await watch.finish().status == 0)
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     /// Strangers must not fill the log, and every refusal counts.
     @Test func countsTheRefusalsOfASocketThatHasEnded() async throws {
         try await AgentProcessFixture.with { f in
