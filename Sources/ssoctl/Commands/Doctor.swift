@@ -143,9 +143,16 @@ extension HealthCheck {
     fileprivate static func socketFolder(of socketPath: String) -> HealthCheck {
         let folder = PrivateFiles.parent(of: socketPath)
         guard let status = FileStatus(folder) else {
-            return HealthCheck(
-                name: "socket folder", ok: false, detail: "\(folder) does not exist",
-                hint: "start sso-agent, which creates it")
+            let error = SystemError.last
+            return error.isFileMissing
+                ? HealthCheck(
+                    name: "socket folder", ok: false, detail: "\(folder) does not exist",
+                    hint: "start sso-agent, which creates it")
+                // It may exist, as in the runtime folder of another user.
+                : HealthCheck(name: "socket folder", ok: false, detail: "cannot look at \(folder): \(error)")
+        }
+        guard status.kind == .directory else {
+            return HealthCheck(name: "socket folder", ok: false, detail: "\(folder) is not a folder")
         }
         let mode = String(status.mode & 0o777, radix: 8)
         let owner = AgentEnvironment.current.socketOwner

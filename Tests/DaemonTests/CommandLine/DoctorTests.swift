@@ -55,6 +55,21 @@ internal import Testing
         }
     }
 
+    /// An agent could not create the folder.
+    @Test func saysWhyTheSocketHasNoFolder() async throws {
+        try await AgentProcessFixture.with { f in
+            let file = f.folder.file("file")
+            try Data().write(to: URL(filePath: file))
+            for (path, detail) in [
+                ("run/agent.sock", "cannot look at \(file)/run: Not a directory"),
+                ("agent.sock", "\(file) is not a folder"),
+            ] {
+                let folder = try await check("socket folder", f, status: 4, ["SSO_AGENT_SOCK": "\(file)/\(path)"])
+                #expect(!folder.ok && folder.detail == detail && folder.hint == nil, "\(folder)")
+            }
+        }
+    }
+
     /// The mode of the socket is not what is wrong, and the command that the error names is this one.
     @Test func suggestsNothingForAnAgentThatAcceptsNoConnection() async throws {
         try await AgentProcessFixture.with { f in
