@@ -24,6 +24,10 @@ struct InitCommand: Command {
         var app: AppPrintout
         var account: AccountJSON
         var expiresOn: Int64
+        /// The command line that prints the same token.
+        fileprivate var command: String
+
+        private enum CodingKeys: CodingKey { case app, account, expiresOn }
     }
 
     func execute(_ agent: AgentClient) async throws -> Printout {
@@ -46,18 +50,32 @@ struct InitCommand: Command {
         let app = try changed.app(named: name) { CommandLineWords("ssoctl", "app", "show", $0) }
         return Printout(
             app: AppPrintout(app, changed), account: AccountJSON(token.account, hasProfiles: false),
-            expiresOn: token.expiresOn)
+            expiresOn: token.expiresOn, command: await tokenCommand(agent, app, token.account, changed))
     }
 
-    func describe(_ done: Printout) -> String? {
-        """
-        There is a token for \(done.account.username ?? "you"), valid until \(Phrases.moment(done.expiresOn, now: Terminal.now)). \
-        Programs and scripts get it, and later ones, with:
+    /// The command line of a token, with the app and the account if another one would be meant without their names.
+    private func tokenCommand(
+        _ agent: AgentClient, _ app: ConfiguredApp, _ account: Account, _ settings: Settings
+    ) async -> String {
+        var words = CommandLineWords("ssoctl", "token")
+        if (try? settings.defaultApp())?.name != app.name { words = words + [app.name] }
+        let meant = try? await AccountFinder(agent: agent, sharingGroup: app.sharingGroup)
+            .accounts(settings.defaultAccount, of: app.clientID)
+        if meant?.map(\.homeAccountID) != [account.homeAccountID] {
+            let name = account.username ?? account.homeAccountID?.text ?? "NAME"
+            words = words + CommandLineWords.option("--account", name)
+        }
+        return words.text
+    }
 
-          ssoctl token
-
-        Also: ssoctl accounts, ssoctl app list, ssoctl sign-out \((done.account.username ?? "NAME").shellWord), ssoctl --help
-        """
+    func style(_ done: Printout) -> StyledText? {
+        let (name, end) = (done.account.username, Phrases.moment(done.expiresOn, now: Terminal.now))
+        let start = "There is a token for \(name ?? "you"), valid until \(end). "
+        return StyledText(start + "Programs and scripts get it, and later ones, with:\n\n")
+            + StyledText("  \(done.command)\n").fixed
+            + StyledText(
+                "\nAlso: ssoctl accounts, ssoctl app list, ssoctl sign-out \((name ?? "NAME").shellWord), ssoctl --help"
+            )
     }
 
     /// Makes an empty configuration file if `$SSO_AGENT_CONFIG` names one that does not exist, without which the agent does not start.

@@ -219,6 +219,28 @@ internal import TokenWire
         }
     }
 
+    /// Without their names, another app and another account would be meant.
+    @Test func namesTheAppAndTheAccountOfTheFirstTokenIfOthersAreDefaults() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("mail", clientID: "app-2")
+            let variables = ["SSO_AGENT_APP": "mail", "SSO_AGENT_ACCOUNT": "bob@contoso.com"]
+            f.emulator.control.addUser("alice@contoso.com")
+            let command = try f.onTerminal(
+                ["init"],
+                [
+                    ("Client ID: ", "app-1\n"), ("[organizations]: ", "\(f.emulator.url)/common\n"),
+                    ("[entra]: ", "\n"), ("[User.Read]: ", "\n"), ("A name for the app: ", "graph\n"),
+                ], variables: variables)
+            let ended = try await command.finish()
+            let words = ["token", "graph", "--account", "alice@contoso.com"]
+            let line = "\r\n  ssoctl \(words.joined(separator: " "))\r\n"
+            #expect(ended.status == 0 && ended.output.contains(line), "\(ended.output)")
+            try await f.ssoctl(words, variables: variables)
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     /// Microsoft's clouds know no other client IDs than GUIDs.
     @Test func asksAgainForAClientIDThatIsNoGUID() async throws {
         try await AgentProcessFixture.with { f in
