@@ -104,6 +104,21 @@ final class AuditTrail: Sendable {
         }
     }
 
+    /// Records a request whose reply cannot be sent, because the connection has closed, if such requests change something. What the reply
+    /// would have handed out was not handed out.
+    func abandoned<Request: WireRequest>(
+        _ request: Request, _ asked: PolicyRequest, _ outcome: Result<Request.Reply, TokenError>,
+        from peer: ConnectedPeer
+    ) {
+        guard let kind = Self.kind(of: request, outcome), Self.changes.contains(kind) else { return }
+        replied(to: request, asked, outcome, from: peer)
+    }
+
+    /// The events of requests that change something.
+    private static let changes: [AuditEvent.Kind] = [
+        .signIn, .signOut, .importCache, .keyChange, .unlock, .lock, .publish, .unpublish, .reload,
+    ]
+
     /// Records an event of a peer at the present time. It is not limited: something was handed out or changed.
     ///
     /// - Returns: the line in which an equal event can be counted; nil if there is none.

@@ -94,7 +94,7 @@ struct RequestHandler: Sendable {
                 return .withDescriptor(exchange.encode(outcome), descriptor)
             }
             guard restricted == nil, case .repeatable(let value, let conditions) = answer else {
-                return answer.encoded(exchange.encode)
+                return answer.encoded(exchange.encode, abandoned: exchange.abandon)
             }
             return exchange.repeatableReply(value, conditions)
         }
@@ -168,6 +168,11 @@ private struct Exchange<Request: WireRequest>: Sendable {
                 conditions: conditions, policyRequest: asked, event: event,
                 hasFreshness: request.withoutFreshness != nil))
     }
+
+    /// Records an outcome whose reply cannot be sent, because the connection has closed.
+    @Sendable func abandon(_ outcome: Result<Request.Reply, TokenError>) {
+        peer.audit?.abandoned(request, asked, outcome.mapError(\.forApps), from: peer)
+    }
 }
 
 /// The reply to a request: available now, or as a future.
@@ -201,13 +206,27 @@ enum Answer<Value: Sendable>: Sendable {
     }
 
     /// The frame of the reply, of a success or a failure.
-    func encoded(_ encode: @escaping @Sendable (Result<Value, TokenError>) -> [UInt8]) -> EncodedReply {
+    ///
+    /// - Parameter abandoned: records an outcome whose reply cannot be sent any more.
+    func encoded(
+        _ encode: @escaping @Sendable (Result<Value, TokenError>) -> [UInt8],
+        abandoned: @escaping @Sendable (Result<Value, TokenError>) -> Void
+    ) -> EncodedReply {
         switch self {
         case .now(let outcome): .now(encode(outcome))
         case .repeatable(let value, _): .now(encode(.success(value)))
-        case .later(let future): .later(future.map { outcome in { encode(outcome) } })
+        case .later(let future):
+            .later(future.map { outcome in LaterReply(encode: { encode(outcome) }, abandon: { abandoned(outcome) }) })
         }
     }
+}
+
+/// The reply to a request that has waited, of which one of the two closures is called, once.
+struct LaterReply: Sendable {
+    /// Counts, logs and records the outcome, and returns the frame of the reply.
+    let encode: @Sendable () -> [UInt8]
+    /// Records the outcome if the reply cannot be sent, because the connection has closed.
+    let abandon: @Sendable () -> Void
 }
 
 /// The frame of a reply: available now, or later. A later one is encoded when it can be sent, since it may be much larger than the
@@ -218,7 +237,7 @@ enum EncodedReply {
     case repeatable([UInt8], KeptReplies.Entry)
     /// Available now, and comes with a descriptor.
     case withDescriptor([UInt8], Int32)
-    case later(EventLoopFuture<@Sendable () -> [UInt8]>)
+    case later(EventLoopFuture<LaterReply>)
     /// A person has to allow the request first.
     case afterConfirmation(EventLoopFuture<Result<Void, TokenError>>)
     /// The store has to be loaded first.

@@ -2,6 +2,7 @@ internal import AccessPolicy
 internal import AgentClient
 internal import AgentTestSupport
 internal import AuditLog
+internal import EntraEmulator
 internal import TestSupport
 internal import Testing
 internal import TokenAgent
@@ -59,6 +60,22 @@ internal import TokenWire
         #expect(refusals.count == 60 && omitted["count"] == "2940")
         #expect(omitted["pid"] == refusals.first?["pid"] && omitted["executable"] == refusals.first?["executable"])
         #expect(!lines.contains { $0["request"] == "complete_interactive" && $0["outcome"] != "ok" })
+    }
+
+    /// A process could change something without a line otherwise.
+    @Test func recordsASignInWhoseConnectionHasClosed() async throws {
+        let lines = try await lines { f in
+            f.emulator.control.inject(.hold(grant: .refreshToken))
+            let grant = RedeemGrant(parameters: try f.parameters(), kind: .refreshToken, grant: Secret("rt"))
+            try await offPool {
+                let peer = try RawPeer.answered(f.socketPath)
+                try peer.write(grant, id: 2)
+            }
+            await f.emulator.control.waitForHeld(atLeast: 1)
+            f.emulator.control.release()
+        }
+        let signIns = lines.filter { $0["event"] == "sign_in" }
+        #expect(signIns.map { $0["request"] } == ["redeem_grant"] && signIns.first?["client_id"] == "app-1", "\(lines)")
     }
 
     @Test func recordsTheIDTokensOfLists() async throws {
