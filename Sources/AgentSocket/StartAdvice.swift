@@ -50,7 +50,9 @@ package struct StartAdvice: Sendable {
 
     /// The command that publishes a socket, at the standard one of the agent instead of the one that the variables name.
     private static func publishCommand(_ path: String) -> String {
-        "env -u SSO_AGENT_SOCK -u SSO_AGENT_OWNER ssoctl publish --socket \(path.shellWord) --app NAME"
+        // The command takes an absolute path only.
+        let absolute = path.hasPrefix("/") ? path : "\(FileStatus.realPath(".") ?? ".")/\(path)"
+        return "env -u SSO_AGENT_SOCK -u SSO_AGENT_OWNER ssoctl publish --socket \(absolute.shellWord) --app NAME"
     }
 
     private init(forSocket path: String, _ unit: ServiceUnit.State, _ environment: AgentEnvironment) {

@@ -1,5 +1,6 @@
 internal import AgentSocket
 internal import AgentTestSupport
+internal import Foundation
 internal import Synchronization
 internal import TestSupport
 internal import Testing
@@ -33,6 +34,15 @@ internal import TokenWire
             }
             return try outcome.get().reply(to: GetStatus.self)
         }
+    }
+
+    /// `ssoctl publish` takes no other path.
+    @Test func namesTheAbsolutePathOfASocketThatWasPublished() {
+        let variables = ["SSO_AGENT_SOCK": "x.sock", "SSO_AGENT_OWNER": "\(geteuid())"]
+        let advice = StartAdvice(forSocket: "x.sock", isolation: nil, AgentEnvironment(variables: variables))
+        let command = advice.problem("nobody listens").remedy?.command ?? ""
+        let folder = FileManager.default.currentDirectoryPath
+        #expect(command.hasSuffix(" publish --socket \("\(folder)/x.sock".shellWord) --app NAME"), "\(command)")
     }
 
     @Test(arguments: [false, true])
