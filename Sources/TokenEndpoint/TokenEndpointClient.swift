@@ -41,7 +41,8 @@ package final class TokenEndpointClient: Sendable {
     /// valid, or the token endpoint is gone, the discovery document is read again for the next request: the provider may have changed the
     /// issuer that it named, or moved the endpoint.
     ///
-    /// - Parameter delivery: tells afterwards whether the grant may have reached the token endpoint.
+    /// - Parameter delivery: tells afterwards whether the grant may have reached the token endpoint, and has the tokens of a response that
+    ///   is not valid.
     /// - Throws: `interactionRequired` (-51115), without sending the request, if the token endpoint is not among
     ///   `allowedEndpoints`; the code of the OAuth error; `unhandledHTTPResponse` (-51500) for a status other than
     ///   200, 400 and 401, unless it is the 403 with which an OpenID provider refuses a grant; `serverInvalidResponse` (-51401) if the
@@ -54,15 +55,14 @@ package final class TokenEndpointClient: Sendable {
                 of: request.authority, version: request.version, correlationID: request.correlationID)
             let form = try request.form(acceptsOfflineAccess: endpoints.acceptsOfflineAccess)
             let endpoint = try request.requireAllowedEndpoint(endpoints.token)
-            let now = now
+            let (now, delivery) = (now, delivery ?? DeliveryTracker())
             do throws(TokenError) {
                 return try await transport.send(
                     HTTPRequest(
-                        url: endpoints.token, form: form, correlationID: request.correlationID,
-                        delivery: delivery ?? DeliveryTracker())
+                        url: endpoints.token, form: form, correlationID: request.correlationID, delivery: delivery)
                 ) { (response) throws(TokenError) in
                     var tokens = try IssuedTokens(
-                        response, to: request, issuer: endpoints.issuer?.identifier, now: now())
+                        response, to: request, issuer: endpoints.issuer?.identifier, now: now(), delivery)
                     tokens.endpoint = endpoint
                     return tokens
                 }

@@ -50,3 +50,22 @@ extension Result<TokenResult, TokenError> {
         return .success(extended)
     }
 }
+
+/// The refusal of a refresh token.
+struct Refusal {
+    let error: TokenError
+    /// The message of the error that asks the user to sign in.
+    let reason: String
+
+    /// - Parameter wasInterrupted: whether the reply to an earlier redemption of the token was lost.
+    init(_ error: TokenError, wasInterrupted: Bool) {
+        self.error = error
+        let isInterruption = wasInterrupted && error.details.oauthError == "invalid_grant"
+        reason = isInterruption ? Self.interruption : ProviderRefusal(error.details)?.explanation ?? Self.unknown
+    }
+
+    static let unknown = "no refresh token is accepted any more; sign in again"
+    private static let interruption =
+        "no answer came when this account's refresh token was redeemed before the agent stopped, and it may have been used "
+        + "up; sign in again"
+}

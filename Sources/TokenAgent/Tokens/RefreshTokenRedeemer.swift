@@ -249,7 +249,9 @@ final class RefreshTokenRedeemer {
         do throws(TokenError) {
             response = try await service.redeem(request, delivery)
         } catch {
-            if delivery.mayHaveArrived {
+            if let refused = delivery.refusedTokens {
+                try await saveReplacement(in: refused, of: token, answering: request, at: plan.authority, group)
+            } else if delivery.mayHaveArrived {
                 try await saveRefusal(error, of: token, parameters)
             } else {
                 await deleteNote(of: token, in: group)
@@ -260,8 +262,28 @@ final class RefreshTokenRedeemer {
             try await settle(token, in: group) { $0.changes(removing: token, in: group) }
             throw Self.otherAccount.withAccount(plan.account, cache: memory.cache, in: group)
         }
-        // If the account has been removed meanwhile, the removal has deleted the note too.
-        return try await saver.save(response, from: .redemption(token), parameters, at: plan.authority)
+        do throws(TokenError) {
+            // If the account has been removed meanwhile, the removal has deleted the note too.
+            return try await saver.save(response, from: .redemption(token), parameters, at: plan.authority)
+        } catch {
+            if error.code == .serverInvalidResponse {
+                try await saveReplacement(in: response, of: token, answering: request, at: plan.authority, group)
+            }
+            throw error
+        }
+    }
+
+    /// Saves the refresh token of a response that is not valid. It replaces the one that was sent (RFC 6749 section 6): without it, the
+    /// user of a provider that rotates refresh tokens would have to sign in again. A response that names another user replaces nothing.
+    private func saveReplacement(
+        in response: IssuedTokens, of token: RefreshTokenRecord, answering request: TokenRequest,
+        at authority: Authority, _ group: SharingGroup
+    ) async throws(TokenError) {
+        guard !response.names(anotherThan: token.account, at: authority) else { return }
+        if let known = request.subject, let subject = response.claims?.subject, subject != known { return }
+        try await settle(token, in: group) {
+            $0.changes(renewing: token, with: response, for: request.clientID, at: now(), in: group)
+        }
     }
 
     /// Commits what a refusal changes in the cache, and deletes the note, before the waiting requests are answered.
@@ -341,25 +363,6 @@ private struct Attempt {
             refusal = Refusal(error, wasInterrupted: wasInterrupted)
         }
     }
-}
-
-/// The refusal of a refresh token.
-private struct Refusal {
-    let error: TokenError
-    /// The message of the error that asks the user to sign in.
-    let reason: String
-
-    /// - Parameter wasInterrupted: whether the reply to an earlier redemption of the token was lost.
-    init(_ error: TokenError, wasInterrupted: Bool) {
-        self.error = error
-        let isInterruption = wasInterrupted && error.details.oauthError == "invalid_grant"
-        reason = isInterruption ? Self.interruption : ProviderRefusal(error.details)?.explanation ?? Self.unknown
-    }
-
-    static let unknown = "no refresh token is accepted any more; sign in again"
-    private static let interruption =
-        "no answer came when this account's refresh token was redeemed before the agent stopped, and it may have been used "
-        + "up; sign in again"
 }
 
 extension IssuedTokens {

@@ -35,6 +35,27 @@ extension CredentialCache {
             .sorted { $0.key < $1.key }.map { remove(.refreshToken, $0.key, account: token.account, group) }
     }
 
+    /// The changes that put the refresh token of a response in the place of the one that was redeemed, and of its copies: each app of a family
+    /// may have one, besides the family's. Empty if the response has no other refresh token, or one that cannot be stored.
+    package func changes(
+        renewing token: RefreshTokenRecord, with tokens: IssuedTokens, for clientID: ClientID, at now: Int64,
+        in group: SharingGroup
+    ) -> [CacheChange] {
+        guard let secret = tokens.refreshToken, secret != token.secret else { return [] }
+        let copies = partition(group)[token.account].refreshTokens.values.filter { held in
+            guard held.secret == token.secret else { return false }
+            // Without a family, the response is of use to its app only.
+            guard held.familyID == nil else { return held.familyID == tokens.familyID }
+            return held.clientID == clientID || tokens.familyID != nil
+        }
+        return copies.sorted { $0.key < $1.key }.compactMap { held in
+            var renewed = held
+            (renewed.secret, renewed.obtainedOn) = (secret, now)
+            renewed.noteReplacement(of: held)
+            return (try? CacheRecord.refreshToken(renewed).withinLimits()).map(CacheChange.save)
+        }
+    }
+
     /// Whether the cache still holds a refresh token under this one's key, whatever its secret, or this one in an account to which it has
     /// moved. If not, the app has signed out since the token was read.
     ///

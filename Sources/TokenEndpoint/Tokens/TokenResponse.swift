@@ -4,9 +4,24 @@ extension IssuedTokens {
     /// - Parameters:
     ///   - issuer: the issuer that the provider's discovery document names, as in `Endpoints.issuer`.
     ///   - now: this machine's time, in seconds since 1970.
-    init(_ response: HTTPResponse, to request: TokenRequest, issuer: String?, now: Int64) throws(TokenError) {
+    ///   - delivery: gets the tokens of a response that is not valid.
+    init(
+        _ response: HTTPResponse, to request: TokenRequest, issuer: String?, now: Int64,
+        _ delivery: DeliveryTracker? = nil
+    ) throws(TokenError) {
         let object = try response.oauthObject(of: request.authority, isOfSignIn: request.grant.isSignIn)
         self.init(object, to: request, now: now)
+        do throws(TokenError) {
+            try requireValid(response, to: request, issuer: issuer, now: now)
+        } catch {
+            delivery?.recordRefused(self)
+            throw error
+        }
+    }
+
+    private func requireValid(
+        _ response: HTTPResponse, to request: TokenRequest, issuer: String?, now: Int64
+    ) throws(TokenError) {
         // As Microsoft's libraries, missing tokens are reported as internal errors, and wrong ones as invalid responses. An ID token
         // is enough for MSAL only.
         guard accessToken != nil || request.version == .v2 && idToken != nil else {

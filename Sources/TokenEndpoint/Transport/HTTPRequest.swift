@@ -1,6 +1,6 @@
 internal import Curl
 internal import Synchronization
-internal import TokenModel
+package import TokenModel
 
 /// An HTTP request to an authority: a POST of a form, which has or requests a grant, or a GET.
 struct HTTPRequest: Sendable {
@@ -38,6 +38,7 @@ struct HTTPRequest: Sendable {
 /// been replaced, and the authority would take a second redemption of it for theft (RFC 9700 section 4.14.2).
 package final class DeliveryTracker: Sendable {
     private let attempts = Atomic(0)
+    private let refused = Mutex<IssuedTokens?>(nil)
 
     package init() {}
 
@@ -48,6 +49,13 @@ package final class DeliveryTracker: Sendable {
 
     /// Undoes `recordSending` for an attempt that had no connection.
     func recordNeverSent() { attempts.subtract(1, ordering: .acquiringAndReleasing) }
+
+    /// The tokens of a response that was refused as not valid; nil if there is no such response. They are not used, but for the refresh
+    /// token, which replaces the one that was sent (RFC 6749 section 6).
+    package var refusedTokens: IssuedTokens? { refused.withLock(\.self) }
+
+    /// Records the tokens of a response that is not valid.
+    package func recordRefused(_ tokens: IssuedTokens) { refused.withLock { $0 = tokens } }
 }
 
 /// The client description that Microsoft's libraries send in header fields and in the query of an authorization request.

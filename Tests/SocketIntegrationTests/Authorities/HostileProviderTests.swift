@@ -5,7 +5,8 @@ internal import TestSupport
 internal import Testing
 internal import TokenModel
 
-/// Providers whose responses are not for the app, or not to its request. Nothing of them is kept.
+/// Providers whose responses are not for the app, or not to its request. Nothing of them is kept, except for a refresh token that replaces the
+/// one that was sent.
 @Suite(.bounded) struct HostileProviderTests {
     private static let provider = "https://id.contoso.example/openid/Main"
     private static let alice = "Alice@contoso.example"
@@ -199,6 +200,50 @@ internal import TokenModel
             // A refresh need not have an ID token.
             f.emulator.control.settings.tokenReply = ["id_token": nil]
             #expect(try await f.silent(parameters, reference, force: true).account.reference == reference)
+        }
+    }
+
+    /// RFC 6749 section 6: the refresh token of a response replaces the one that was sent, which the emulator accepts once.
+    @Test func keepsTheRefreshTokenOfARefreshThatIsRefused() async throws {
+        try await AgentFixture.online { f in
+            let parameters = try f.parameters(at: Self.provider, kind: .openID)
+            let reference = try await f.signIn(Self.alice, parameters).account.reference
+            for claims in [["sub": nil], ["aud": "app-2"], ["iss": "https://x"], ["exp": 1]] as [[String: JSON]] {
+                f.emulator.control.settings.idTokenClaims = claims
+                let error = await #expect(throws: TokenError.self) {
+                    try await f.silent(parameters, reference, force: true)
+                }
+                #expect(error?.code == .serverInvalidResponse, "\(claims)")
+            }
+            f.emulator.control.settings.idTokenClaims = [:]
+            // The response is refused when its access token is to be saved.
+            f.emulator.control.settings.tokenReply = ["access_token": "a\u{1}b"]
+            let error = await #expect(throws: TokenError.self) {
+                try await f.silent(parameters, reference, force: true)
+            }
+            #expect(error?.code == .serverInvalidResponse)
+            f.emulator.control.settings.tokenReply = [:]
+            try await f.restarted { (f) async throws in
+                let renewed = try await f.silent(parameters, reference, force: true)
+                #expect(renewed.account.reference == reference)
+                #expect(f.emulator.control.counts.reusedRefreshTokens == 0)
+            }
+        }
+    }
+
+    @Test func keepsNoRefreshTokenOfAnotherUser() async throws {
+        try await AgentFixture.online { f in
+            let parameters = try f.parameters(at: Self.provider, kind: .openID)
+            let reference = try await f.signIn(Self.alice, parameters).account.reference
+            f.emulator.control.settings.idTokenClaims = ["sub": "mallory"]
+            for code in [TokenError.Code.serverInvalidResponse, .interactionRequired] {
+                let error = await #expect(throws: TokenError.self) {
+                    try await f.silent(parameters, reference, force: true)
+                }
+                #expect(error?.code == code)
+            }
+            // The token that was sent first was sent again.
+            #expect(f.emulator.control.counts.reusedRefreshTokens == 1)
         }
     }
 
