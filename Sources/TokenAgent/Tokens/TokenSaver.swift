@@ -33,8 +33,8 @@ final class TokenSaver {
     ///
     /// - Parameter requested: the authority the request was sent to.
     /// - Throws: `declinedScopes` with the partial result if fewer scopes were granted; the tokens are saved nevertheless.
-    ///   `interactionRequired` if the redeemed refresh token has been removed meanwhile, and nothing is saved then, or if the app has signed
-    ///   out while its family's was redeemed: only the one that replaces it is saved, for the other apps.
+    ///   `interactionRequired` if the redeemed refresh token has been removed meanwhile, or if the app has signed out while its family's was
+    ///   redeemed: nothing is saved then, except for the refresh token that replaces those of the other apps of the family.
     func save(
         _ tokens: IssuedTokens, from issuance: Issuance, _ parameters: TokenParameters, at requested: Authority
     ) async throws(TokenError) -> TokenResult {
@@ -54,7 +54,10 @@ final class TokenSaver {
             try? await reader.read([account] + others.filter { $0 != account }, in: group)
             // Checked when it is this change's turn: an account that was removed meanwhile must not be saved again.
             if let used = issuance.redeemedToken, !memory.cache.stillHolds(used, in: group) {
-                throw Self.signedOutMeanwhile
+                // The other apps of its family may have copies of the token.
+                let copies = memory.cache.changes(
+                    renewing: used, with: tokens, for: parameters.clientID, at: now(), in: group)
+                return (CommitQueue.CacheCommit(changes: copies), nil)
             }
             let saved = try memory.cache.changes(
                 saving: tokens, from: issuance, parameters, at: authority, now: now(), leaving: tokensInUse.heldKeys,
@@ -62,8 +65,8 @@ final class TokenSaver {
             let isSignedOut = hasSignedOut(of: account, during: issuance, parameters)
             let room = StoreRoom(ofStoreOf: commits.storeSize)
             let changes = try room.admitted(
-                isSignedOut ? saved.changes.filter(\.isOfFamilyToken) : saved.changes, of: account, from: issuance,
-                parameters, in: memory.cache)
+                isSignedOut ? saved.changes.filter { $0.isForOthers(than: parameters, tokens) } : saved.changes,
+                of: account, from: issuance, parameters, in: memory.cache)
             let settled = issuance.redeemedToken.flatMap { notes.settled(by: $0, in: group) }
             return (CommitQueue.CacheCommit(changes: changes, settled: settled), isSignedOut ? nil : saved.result)
         }
@@ -93,9 +96,10 @@ final class TokenSaver {
 }
 
 extension CacheChange {
-    /// Whether the change saves the refresh token of a family of apps.
-    fileprivate var isOfFamilyToken: Bool {
-        if case .save(.refreshToken(let token)) = self { token.familyID != nil } else { false }
+    /// Whether the change saves the refresh token of a family of apps, or a copy of it that another app has.
+    fileprivate func isForOthers(than parameters: TokenParameters, _ tokens: IssuedTokens) -> Bool {
+        guard case .save(.refreshToken(let token)) = self else { return false }
+        return token.familyID != nil || token.clientID != parameters.clientID && token.secret == tokens.refreshToken
     }
 }
 

@@ -45,6 +45,7 @@ extension CredentialCache {
                 record, replacing: credentials.aliasMatch(of: record, clouds), parameters.sharingGroup)
         }
         changes += supersededTokens(saving, in: partition)
+        changes += renewedCopies(saving, with: tokens.refreshToken, besides: changes)
         changes += adoptedRecords(saving, in: partition, leaving: inUse, from: adoptable)
         return SavedTokens(
             changes: changes,
@@ -123,8 +124,33 @@ extension CredentialCache {
             .map { remove(.refreshToken, $0, account: used.account, saving.parameters.sharingGroup) }
     }
 
+    /// Renews the other copies of the refresh token that was redeemed: the next redemption of another member of the family would send it again.
+    ///
+    /// - Parameter secret: the refresh token of the response, also if that token itself has been replaced by a newer one.
+    private func renewedCopies(
+        _ saving: Saving, with secret: Secret?, besides changes: [CacheChange]
+    ) -> [CacheChange] {
+        guard case .redemption(let used) = saving.issuance, used.account == saving.account else { return [] }
+        let (parameters, group) = (saving.parameters, saving.parameters.sharingGroup)
+        var tokens = saving.tokens
+        tokens.refreshToken = secret
+        let copies = self.changes(renewing: used, with: tokens, for: parameters.clientID, at: saving.now, in: group)
+        return copies.filter { copy in !changes.contains { $0.key(in: group) == copy.key(in: group) } }
+    }
+
     func remove(_ kind: RecordKind, _ key: String, account: AccountKey?, _ group: SharingGroup) -> CacheChange {
         .remove(RecordKey(group: group.name, kind: kind, key: key), account: account)
+    }
+}
+
+extension CacheChange {
+    /// The key of the record that is changed; nil for a change of all.
+    fileprivate func key(in group: SharingGroup) -> RecordKey? {
+        switch self {
+        case .save(let record): record.key(in: group)
+        case .remove(let key, _): key
+        case .removeEverything: nil
+        }
     }
 }
 

@@ -139,6 +139,19 @@ internal import TokenWire
         }
     }
 
+    @Test func sendsNoRefreshTokenOfAFamilyTwice() async throws {
+        var settings = EmulatorSettings()
+        settings.familyApps = ["app-1": "1", "app-2": "1", "app-3": "1"]
+        try await AgentFixture.with(settings: settings) { f in
+            let reference = try await f.signIn("alice@contoso.com", f.parameters("app-1")).account.reference
+            for app in ["app-2", "app-1", "app-3", "app-2"] {
+                _ = try await f.silent(f.parameters(app), reference, force: true)
+            }
+            #expect(f.redemptions == 4)
+            #expect(f.emulator.control.counts.reusedRefreshTokens == 0)
+        }
+    }
+
     @Test func keepsATemporarilyRefusedRefreshTokenAndRemovesABadOne() async throws {
         try await AgentFixture.with { f in
             let reference = try await f.signIn("alice@contoso.com", f.parameters()).account.reference

@@ -190,10 +190,27 @@ internal import TokenStore
         #expect(try await parts.signOut("alice", extent: .app).value())
         redemption.answer(.familySample("2"))
         #expect(try await request.error().map(isOfSignOut) == true)
-        #expect(try await parts.refreshTokens() == ["rt-1", "rt-2"], "the other app's own, and the family's")
+        #expect(try await parts.refreshTokens() == ["rt-2", "rt-2"], "the other app's own, and the family's")
         #expect(parts.store.notes == 0)
         #expect(try await parts.acquire(.sample("alice", force: false)).error()?.code == .interactionRequired)
         #expect(parts.provider.redemptions.count == 0)
+    }
+
+    /// The app has a copy of the family's refresh token, and the sign-out removes that copy only.
+    @Test func renewsTheTokenOfTheFamilyAfterASignOutOfTheAppWhoseCopyWasSent() async throws {
+        try await parts.signInOtherAppOfFamily("1").value()
+        let first = await parts.acquire(.sample("alice"))
+        await parts.provider.redemptions.next().answer(.familySample("2"))
+        try await first.value()
+        #expect(try await parts.refreshTokens() == ["rt-2", "rt-2", "rt-2"])
+        let second = await parts.acquire(.sample("alice"))
+        let redemption = await parts.provider.redemptions.next()
+        #expect(redemption.token == "rt-2")
+        #expect(try await parts.signOut("alice", extent: .app).value())
+        redemption.answer(.familySample("3"))
+        #expect(try await second.error().map(isOfSignOut) == true)
+        #expect(try await parts.refreshTokens() == ["rt-3", "rt-3"], "the other app's own, and the family's")
+        #expect(parts.store.notes == 0)
     }
 
     @Test func sendsNoTokenOfAFamilyAfterASignOutOfTheApp() async throws {

@@ -81,6 +81,38 @@ internal import TokenStore
         #expect(Self.familyTokens(builder).map { $0.secret.reveal() } == [family == nil ? "rt-1" : "rt-2"])
     }
 
+    /// Each member has a copy of the token, which is used up by the redemption of another one.
+    @Test(arguments: [nil, "1"] as [String?])
+    func sendsNoCopyOfATokenThatAnotherMemberHasRedeemed(family: String?) throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters("app-1"), refreshToken: "rt-1", family: "1")
+        let used = try #require(Self.familyTokens(builder).first)
+        let tokens = IssuedTokens(
+            accessToken: Secret("at-2"), refreshToken: Secret("rt-2"),
+            idToken: CacheBuilder.idToken("alice", tenant: CacheBuilder.tenant, version: .v2),
+            homeAccountID: HomeAccountID(uid: "oid-alice", utid: CacheBuilder.tenant),
+            familyID: family.flatMap(FamilyID.init))
+        try builder.save(tokens, from: .redemption(used), builder.parameters("app-2"))
+        let decision = try builder.decide(builder.parameters("app-1"), CacheBuilder.account("alice"), force: true)
+        // A response without a family is of no use to another app.
+        #expect(decision.candidates == [family == nil ? "rt-1" : "rt-2"])
+    }
+
+    /// The app has signed in while another member redeemed the family's token, of which a third one has a copy.
+    @Test func renewsTheCopiesOfATokenThatASignInHasReplaced() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters("app-3"), refreshToken: "rt-1", family: "1")
+        let used = try #require(Self.familyTokens(builder).first)
+        try builder.signIn("alice", builder.parameters("app-1"), refreshToken: "rt-2", family: "1")
+        let tokens = IssuedTokens(
+            accessToken: Secret("at-3"), refreshToken: Secret("rt-3"),
+            idToken: CacheBuilder.idToken("alice", tenant: CacheBuilder.tenant, version: .v2),
+            homeAccountID: HomeAccountID(uid: "oid-alice", utid: CacheBuilder.tenant), familyID: FamilyID("1"))
+        try builder.save(tokens, from: .redemption(used), builder.parameters("app-2"))
+        let decision = try builder.decide(builder.parameters("app-3"), CacheBuilder.account("alice"), force: true)
+        #expect(decision.candidates == ["rt-3", "rt-2"])
+    }
+
     private static func familyTokens(_ builder: CacheBuilder) -> [RefreshTokenRecord] {
         builder.cache.partition(.standard).records.compactMap { record in
             guard case .refreshToken(let token) = record, token.familyID != nil else { return nil }
