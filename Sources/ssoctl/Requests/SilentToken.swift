@@ -27,8 +27,8 @@ struct SilentToken {
         guard case .failure(let error) = exact, error.code == .interactionRequired else {
             return try await result(exact, of: name, at: authority, [])
         }
-        // The name may be the beginning of another one.
-        let found = (try? await signedIn()) ?? []
+        // The name may be a username, or the beginning of one. Without the list, nothing says that the user has to sign in.
+        let found = try await signedIn()
         guard found.count == 1, !name.isExact(found[0]) else {
             return try await result(exact, of: name, at: authority, found)
         }

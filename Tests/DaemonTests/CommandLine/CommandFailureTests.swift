@@ -3,6 +3,8 @@ internal import EntraEmulator
 internal import Foundation
 internal import TestSupport
 internal import Testing
+internal import TokenModel
+internal import TokenWire
 
 /// What a command that fails says, in words and as JSON: what does not fit, and the command that helps.
 @Suite(.bounded) struct CommandFailureTests {
@@ -19,6 +21,27 @@ internal import Testing
             #expect((error["message"] as? String)?.isEmpty == false)
             let plain = try await f.ssoctl(arguments, status: 64)
             #expect(plain.output.isEmpty && !plain.errors.isEmpty)
+        }
+    }
+
+    /// `--account` may name an identifier, as which the first request takes it. That it is a username shows when the accounts are listed.
+    @Test func asksForNoSignInIfTheStoreIsLockedBeforeTheAccountsAreListed() async throws {
+        try await AgentProcessFixture.with { f in
+            try FileManager.default.createDirectory(
+                atPath: f.folder.file("run"), withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            let agent = try PretendedAgent(at: f.socketPath) { frame in
+                if (try? frame.request(AcquireTokenSilent.self)) != nil {
+                    let unknown = TokenError(.interactionRequired, "no token in the cache fits this request; sign in")
+                    return ReplyFrame.encode(.failure(unknown), to: AcquireTokenSilent.self, id: frame.id)
+                }
+                guard (try? frame.request(ListAccounts.self)) != nil else { return nil }
+                let locked = TokenError(.storeUnavailable, "the store was locked")
+                return ReplyFrame.encode(.failure(locked), to: ListAccounts.self, id: frame.id)
+            }
+            defer { agent.end() }
+            let app = ["--client-id", "app-1", "--scope", "User.Read", "--authority", "\(f.emulator.url)/common"]
+            let error = try await f.failure(["token", "--account", "alice@contoso.com"] + app, status: 1)
+            #expect(error["name"] as? String == "storeUnavailable", "\(error)")
         }
     }
 
