@@ -36,6 +36,19 @@ extension FileStatus {
         try FileIdentity(path, followsLinks: false) != nil
     }
 
+    /// The status of the file that a path leads to; nil if there is none.
+    ///
+    /// - Throws: if that cannot be found out.
+    static func read(_ path: String) throws(SystemError) -> FileStatus? {
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            let error = SystemError.last
+            guard error.number == ENOENT || error.number == ENOTDIR else { throw error }
+            return nil
+        }
+        return FileStatus(status)
+    }
+
     /// Whether two paths lead to the same existing file.
     package static func isSameFile(_ path: String, _ other: String) -> Bool {
         guard let first = try? FileIdentity(path), let second = try? FileIdentity(other) else { return false }

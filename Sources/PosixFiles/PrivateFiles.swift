@@ -17,7 +17,13 @@ package struct PrivateFiles: Sendable {
     package func exists(_ path: String) -> Bool { FileStatus(path, followsLinks: false) != nil }
 
     /// The size of a file in bytes; nil if it does not exist.
-    package func size(of path: String) -> Int? { FileStatus(path)?.size }
+    ///
+    /// - Throws: if that cannot be found out, as on a file system that does not answer for a moment.
+    package func size(of path: String) throws(TokenError) -> Int? {
+        do throws(SystemError) { return try FileStatus.read(path)?.size } catch {
+            throw failure("cannot read \(path)", error)
+        }
+    }
 
     /// Makes a directory with mode 0700, whatever the umask, unless there is one.
     ///

@@ -84,10 +84,20 @@ internal import TokenModel
         let path = folder.file("file")
         try files.replace(path, with: [1, 2, 3, 4])
         #expect(try files.read(path, limit: 3) == [1, 2, 3])
-        #expect(files.size(of: path) == 4)
+        #expect(try files.size(of: path) == 4)
         #expect(try files.read(folder.file("missing")) == nil)
-        #expect(files.size(of: folder.file("missing")) == nil)
+        #expect(try files.size(of: folder.file("missing")) == nil)
         #expect(throws: TokenError.self) { try files.read(folder.path) }
+    }
+
+    /// As on a file system that does not answer for a moment: the store would be taken for missing, and a new one be made in its place.
+    @Test func takesNoFileForMissingThatCannotBeLookedAt() throws {
+        let folder = try TemporaryFolder()
+        // A link to itself, which the kernel does not follow.
+        let link = folder.file("link")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: link)
+        let error = #expect(throws: TokenError.self) { try files.size(of: link) }
+        #expect(error?.code == files.errorCode)
     }
 
     @Test func takesAccessFromOthersOnlyOnAFileOfTheUsers() throws {
@@ -183,7 +193,7 @@ internal import TokenModel
             #expect(chmod(folder.path, 0o300) == 0)
             defer { chmod(folder.path, 0o700) }
             try writer.finish()
-            #expect(files.size(of: folder.file("cache")) == 6)
+            #expect(try files.size(of: folder.file("cache")) == 6)
         }
     #endif
 
@@ -354,7 +364,7 @@ internal import TokenModel
             #expect(error?.message.contains("\(path) is \(obstacle); name ") == true, "\(String(describing: error))")
             #expect(FileStatus(path, followsLinks: false)?.kind == before)
         }
-        #expect(files.size(of: file) == 0)
+        #expect(try files.size(of: file) == 0)
     }
 
     @Test(

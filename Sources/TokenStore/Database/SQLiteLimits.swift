@@ -55,9 +55,12 @@ struct RowBudget {
     private var bytesLeft: Int
 
     /// The budget for the files of a database.
-    init(database path: String) {
-        let sizes = [path, path + "-wal"].map { PrivateFiles.store.size(of: $0) ?? 0 }
-        bytesLeft = sizes.reduce(0, +)
+    init(database path: String) throws(TokenError) {
+        bytesLeft = 0
+        for file in [path, path + "-wal"] {
+            let size = try PrivateFiles.store.size(of: file)
+            bytesLeft += size ?? 0
+        }
     }
 
     /// Counts a row.

@@ -118,7 +118,7 @@ final class StoreDatabase {
     /// The wrapped key, which is stored in two tables, so that one damaged page does not lose it.
     func wrappedKeys() throws(TokenError) -> [WrappedKey] {
         var keys: [WrappedKey] = []
-        var budget = RowBudget(database: connection.path)
+        var budget = try RowBudget(database: connection.path)
         for table in ["key", "state"] {
             let select = try connection.prepare("SELECT body FROM \(table)")
             while try select.step() {
@@ -140,7 +140,7 @@ final class StoreDatabase {
     func forEachBatch(of limit: Int, _ body: ([SealedRecord?]) -> Void) throws(TokenError) {
         let select = try connection.prepare("SELECT sequence, body FROM sealed ORDER BY sequence")
         var batch: [SealedRecord?] = []
-        var budget = RowBudget(database: connection.path)
+        var budget = try RowBudget(database: connection.path)
         var size = 0
         while try select.step() {
             try budget.count(select.count(1), of: connection.path)
@@ -160,7 +160,7 @@ final class StoreDatabase {
     func records(with tags: Set<AccountTag>, limit: Int) throws(TokenError) -> [SealedRecord]? {
         let select = try connection.prepare("SELECT sequence, body FROM sealed ORDER BY sequence")
         var records: [SealedRecord] = []
-        var budget = RowBudget(database: connection.path)
+        var budget = try RowBudget(database: connection.path)
         while try select.step() {
             try budget.count(select.count(1), of: connection.path)
             let isAsked = select.withBlob(1) { bytes in AccountTag(sealed: bytes).map(tags.contains) ?? true }

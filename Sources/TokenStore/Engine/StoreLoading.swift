@@ -52,7 +52,7 @@ extension StoreEngine {
         let stuck = replacementError()
         if stuck == nil { try paths.finishQuarantine() }
         // The log belongs to the database that is to be replaced.
-        let log = WriteAheadLog(paths.isReplacing ? [] : try paths.read(paths.log))
+        let log = WriteAheadLog(try paths.isReplacing ? [] : paths.read(paths.log))
         let loaded: Receiver =
             switch try examine(log, stuck) {
             case .nothing: Receiver(try startEmpty(nil))
@@ -116,11 +116,11 @@ extension StoreEngine {
         }
         if let stuck { return .unwritable(stuck) }
         if let database { return .open(database) }
-        guard let size = PrivateFiles.store.size(of: paths.database) else {
+        guard let size = try paths.size(of: paths.database) else {
             try paths.requireReachable()
             return log.bytes.isEmpty ? .nothing : .damaged("the database is missing")
         }
-        if paths.isTooLong { return .damaged("it is longer than \(StorePaths.sizeLimit >> 20) MiB") }
+        if try paths.isTooLong { return .damaged("it is longer than \(StorePaths.sizeLimit >> 20) MiB") }
         // SQLite would delete the log of an empty database.
         if size == 0 { return .damaged("the database has been emptied") }
         // SQLite takes a file of less than a page for an empty database.

@@ -155,7 +155,8 @@ extension StoreEngine {
             return
         }
         try build(records, state, key)
-        defer { isReplacing = paths.isReplacing }
+        // If that cannot be found out, it is built again.
+        defer { isReplacing = (try? paths.isReplacing) ?? false }
         try PrivateFiles.store.move(paths.draft, to: paths.replacement)
         _ = try paths.finishReplacing(now: options.now())
     }

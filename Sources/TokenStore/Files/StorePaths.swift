@@ -83,12 +83,22 @@ struct StorePaths: Sendable {
 
     /// Whether the database or its log is too long.
     var isTooLong: Bool {
-        [database, log].contains { PrivateFiles.store.size(of: $0).map { $0 > Self.sizeLimit } ?? false }
+        get throws(TokenError) {
+            for path in [database, log] {
+                if let length = try size(of: path), length > Self.sizeLimit { return true }
+            }
+            return false
+        }
     }
+
+    /// The size of a file in bytes; nil if it does not exist.
+    ///
+    /// - Throws: `storeUnavailable` (-53008) if that cannot be found out: a file that is there must not be taken for a missing one.
+    func size(of path: String) throws(TokenError) -> Int? { try PrivateFiles.store.size(of: path) }
 
     /// Reads a file of the store; empty if it does not exist, or is too long.
     func read(_ path: String) throws(TokenError) -> [UInt8] {
-        if let size = PrivateFiles.store.size(of: path), size > Self.sizeLimit { return [] }
+        if let length = try size(of: path), length > Self.sizeLimit { return [] }
         return try PrivateFiles.store.read(path, limit: Self.sizeLimit) ?? []
     }
 
@@ -110,29 +120,31 @@ struct StorePaths: Sendable {
 
     // MARK: - Replacement
 
-    /// Whether a complete new database waits to replace the current one, which may have been moved already. One that cannot be read may
-    /// be complete.
+    /// Whether a complete new database waits to replace the current one, which may have been moved already.
     var isReplacing: Bool {
-        guard PrivateFiles.store.size(of: replacement) != nil else { return false }
-        return (try? isWholeStore(replacement)) ?? true
+        get throws(TokenError) {
+            guard try size(of: replacement) != nil else { return false }
+            return try isWholeStore(replacement)
+        }
     }
 
     /// The database, or the one that is to replace it.
-    var current: String { isReplacing ? replacement : database }
+    var current: String { get throws(TokenError) { try isReplacing ? replacement : database } }
 
     /// Moves the current database to quarantine and the replacement to its place, if there is a replacement. An incomplete
     /// replacement is moved to quarantine instead.
     ///
     /// - Returns: the name of the quarantined database; nil if nothing was moved there.
     func finishReplacing(now: Int64) throws(TokenError) -> String? {
-        guard PrivateFiles.store.size(of: replacement) != nil else { return nil }
+        guard try size(of: replacement) != nil else { return nil }
         guard try isWholeStore(replacement) else {
             try quarantine(file: replacement, now: now)
             return nil
         }
         // Before there is another database, to which the log does not belong.
         try finishQuarantine()
-        let name = hasLog || PrivateFiles.store.size(of: database) != nil ? try quarantine(now: now) : nil
+        let (hasLog, hasDatabase) = (try hasLog, try size(of: database) != nil)
+        let name = hasLog || hasDatabase ? try quarantine(now: now) : nil
         try PrivateFiles.store.move(replacement, to: database)
         return name
     }
@@ -141,12 +153,11 @@ struct StorePaths: Sendable {
     /// (https://www.sqlite.org/fileformat.html section 1.3).
     private func isWholeStore(_ path: String) throws(TokenError) -> Bool {
         guard let header = try PrivateFiles.store.read(path, limit: 100), header.count == 100,
-            header.starts(with: Array("SQLite format 3\0".utf8))
+            header.starts(with: Array("SQLite format 3\0".utf8)), let length = try size(of: path)
         else { return false }
         func number(_ bytes: Range<Int>) -> Int { header[bytes].number() }
         let pageSize = number(16..<18) == 1 ? 65_536 : number(16..<18)
-        return number(68..<72) == StoreDatabase.applicationID
-            && PrivateFiles.store.size(of: path) == number(28..<32) * pageSize
+        return number(68..<72) == StoreDatabase.applicationID && length == number(28..<32) * pageSize
     }
 
     // MARK: - Quarantine
@@ -157,14 +168,15 @@ struct StorePaths: Sendable {
     /// - Returns: the new name of the database, or of the log if there is no database.
     func quarantine(_ others: [String] = [], now: Int64) throws(TokenError) -> String {
         try finishQuarantine()
-        let (hasDatabase, hasLog) = (PrivateFiles.store.size(of: database) != nil, hasLog)
+        let (hasDatabase, hasLog) = (try size(of: database) != nil, try hasLog)
         let suffix = unusedSuffix(now, others)
         // After a crash in between, the name of the log tells that it belongs to the database, wherever that is.
         let moving = database + suffix + Self.movingLog
         if hasLog { try PrivateFiles.store.move(log, to: hasDatabase ? moving : log + suffix) }
         if hasDatabase { try PrivateFiles.store.move(database, to: database + suffix) }
         if hasLog, hasDatabase { try PrivateFiles.store.move(moving, to: database + suffix + "-wal") }
-        for path in others where PrivateFiles.store.size(of: path) != nil {
+        for path in others {
+            guard try size(of: path) != nil else { continue }
             try PrivateFiles.store.move(path, to: path + suffix)
         }
         return (hasLog && !hasDatabase ? Self.name + "-wal" : Self.name) + suffix
@@ -176,8 +188,8 @@ struct StorePaths: Sendable {
         let names = try fileNames()
         for name in names where name.hasPrefix(Self.name + Self.quarantineMark) && name.hasSuffix(Self.movingLog) {
             let moved = "\(directory)/\(name.dropLast(Self.movingLog.count))"
-            let isInPlace =
-                PrivateFiles.store.size(of: moved) == nil && PrivateFiles.store.size(of: database) != nil && !hasLog
+            let (isMoved, isThere, hasLog) = (try size(of: moved) != nil, try size(of: database) != nil, try hasLog)
+            let isInPlace = !isMoved && isThere && !hasLog
             try PrivateFiles.store.move("\(directory)/\(name)", to: isInPlace ? log : moved + "-wal")
         }
     }
@@ -227,7 +239,12 @@ struct StorePaths: Sendable {
         return target
     }
 
-    private var hasLog: Bool { PrivateFiles.store.size(of: log).map { $0 > 0 } ?? false }
+    private var hasLog: Bool {
+        get throws(TokenError) {
+            guard let length = try size(of: log) else { return false }
+            return length > 0
+        }
+    }
 
     /// The suffix for the database, its log and `others`, with which no file has its name.
     private func unusedSuffix(_ now: Int64, _ others: [String]) -> String {
