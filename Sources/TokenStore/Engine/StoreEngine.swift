@@ -167,7 +167,7 @@ final class StoreEngine {
             if let database { return database }
             _ = try paths.finishReplacing(now: options.now())
             let reopened = try StoreDatabase(try connect())
-            guard try reopened.state(derived) == ledger.state else {
+            guard let state = try reopened.state(derived), state.hasSameRecords(as: ledger.state) else {
                 throw TokenError(
                     .storeUnavailable, "\(paths.database) was changed by another program; restart the agent")
             }

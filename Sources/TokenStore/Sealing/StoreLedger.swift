@@ -131,6 +131,11 @@ struct SealedState: Sendable, Equatable {
 
     init() {}
 
+    /// Whether the records are the same. After a commit that has failed, the last number used may be higher.
+    func hasSameRecords(as other: SealedState) -> Bool {
+        count == other.count && digest == other.digest && mark == other.mark
+    }
+
     func sealed(_ keys: StoreKeys.Derived) throws(TokenError) -> Envelope {
         var head: [UInt8] = []
         head.append(number: counter)
