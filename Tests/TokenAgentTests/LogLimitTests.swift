@@ -4,6 +4,7 @@ internal import TestSupport
 internal import Testing
 internal import TokenEndpoint
 internal import TokenModel
+internal import TokenStore
 
 @testable internal import TokenAgent
 
@@ -23,6 +24,15 @@ internal import TokenModel
         log.reportFailure(error)
         #expect(messages.all.dropFirst(2 * MessageLimit.messages).first?.contains("\"count\": 40") == true)
         #expect(messages.all.last?.contains("the store cannot be written") == true)
+    }
+
+    /// It is opened again after each lock, and has its records then.
+    @Test func saysOnceThatAnEmptyStoreWasCreated() {
+        let store = ScriptedStore()
+        store.updateReport { $0.isNew = true }
+        let log = StoreLog(store: store, logger: messages.logger(), now: { [clock] in clock.now })
+        for _ in 0..<3 { log.reportOpened(LoadedCache()) }
+        #expect(messages.all.count == 1)
     }
 
     @Test(arguments: [true, false]) func limitsTheMessagesAboutReloads(thatFail: Bool) async throws {

@@ -10,6 +10,7 @@ final class StoreLog {
     private let writeFailures: MessageLimit
     private let loadFailures: MessageLimit
     private var reportedNotices = 0
+    private var hasReportedCreation = false
 
     /// - Parameter now: the time, in seconds.
     init(store: any RecordStore, logger: Logger, now: @escaping @Sendable () -> Int64) {
@@ -41,7 +42,11 @@ final class StoreLog {
     /// Logs what was found while the store was loaded.
     func reportOpened(_ loaded: LoadedCache) {
         reportNotices()
-        if store.report.isNew { logger.notice("there was no store to open; an empty one was created") }
+        // Not again when it is unlocked.
+        if store.report.isNew, !hasReportedCreation {
+            hasReportedCreation = true
+            logger.notice("there was no store to open; an empty one was created")
+        }
         if let error = store.report.writeError { reportFailure(error) }
         if loaded.unknown > 0 {
             logger.warning("records that cannot be read are left alone", metadata: ["count": "\(loaded.unknown)"])
