@@ -36,6 +36,9 @@ final class SQLiteConnection {
     /// Writes the log into the database, and truncates it.
     func truncateLog() throws(TokenError) { try execute("PRAGMA wal_checkpoint(TRUNCATE)") }
 
+    /// The error of a write for which the disk has no room.
+    var diskFull: TokenError { TokenError(sqlite: SQLITE_FULL, path: path) }
+
     /// Whether the path leads to another file than the open one, or to none. What is written to the open one is lost when it is closed.
     var hasMoved: Bool {
         var hasMoved: Int32 = 0

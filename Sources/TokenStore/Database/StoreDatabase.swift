@@ -62,6 +62,16 @@ final class StoreDatabase {
     ///
     /// - Parameter limit: that of `requireRoom(for:upTo:)`.
     func apply(_ plan: StoreLedger.Plan, _ state: Envelope, upTo limit: Int) throws(TokenError) {
+        do throws(TokenError) {
+            try commit(plan, state, upTo: limit)
+        } catch {
+            // The log may have grown to a thousand pages, most of them of the same few pages of the database, which has room for them.
+            guard error == connection.diskFull, (try? connection.truncateLog()) != nil else { throw error }
+            try commit(plan, state, upTo: limit)
+        }
+    }
+
+    private func commit(_ plan: StoreLedger.Plan, _ state: Envelope, upTo limit: Int) throws(TokenError) {
         try transaction { () throws(TokenError) in
             try write(plan)
             try requireRoom(for: plan, upTo: limit)

@@ -26,6 +26,29 @@ internal import TokenModel
         await again.close()
     }
 
+    /// The log may grow to four megabytes, of a database that has some pages.
+    @Test(.enabled(if: Tmpfs.isPossible, "mounting takes root"))
+    func writesTheLogIntoTheDatabaseIfThatMakesRoom() async throws {
+        let folder = try StoreFolder()
+        let mount = try Tmpfs(at: folder.path)
+        let first = try folder.open()
+        for number in 1...20 { try await first.commit([.put(.sample(number, size: 3000))]) }
+        // The database has got its size, with pages that are free.
+        try await first.commit((9...20).map { .delete(.sample($0)) })
+        await first.close()
+        try Data(count: 7 << 20).write(to: URL(filePath: folder.path + "/other"))
+        let store = try folder.open()
+        for round in 0..<200 {
+            try await store.commit([.put(.sample(round % 8 + 1, size: 3000, fill: UInt8(round)))])
+        }
+        #expect(store.report.writeError == nil)
+        await store.close()
+        let again = try folder.open()
+        #expect(try await again.load().count == 8)
+        await again.close()
+        try mount.remount("rw")
+    }
+
     @Test func continuesAfterAWriteThatTheKernelRefused() async throws {
         let folder = try StoreFolder()
         // In a process of its own, since the limit applies to the process.
