@@ -13,7 +13,8 @@ public struct PublishSocket: Sendable, Equatable {
     public var sharingGroup: SharingGroup
     /// The scopes that tokens may have, at most 64, a v1 resource as `ScopeSet(resource:)`; if it is empty, every scope.
     public var scopes: ScopeSet
-    /// The authorities that requests may name, at most 8; if it is empty, those that lead to the account's home tenant.
+    /// The authorities that requests may name, at most 8; only accounts of their providers are listed. If it is empty, those that lead to
+    /// the account's home tenant; lists then have the accounts of every provider.
     public var authorities: [Authority]
     /// The identifier or the username of the account that is served; nil for every account.
     public var account: String?
@@ -59,7 +60,7 @@ public struct PublishedSocket: Sendable, Equatable {
     public var sharingGroup: SharingGroup
     /// The scopes that tokens may have; empty for every scope.
     public var scopes: ScopeSet
-    /// The authorities that requests may name; empty for those that lead to the account's home tenant.
+    /// The authorities that requests may name, as in `PublishSocket.authorities`; empty for those that lead to the account's home tenant.
     public var authorities: [Authority]
     /// The account that is served; empty for every account.
     public var account: AccountReference
