@@ -45,6 +45,15 @@ internal import TokenWire
         #expect(command.hasSuffix(" publish --socket \("\(folder)/x.sock".shellWord) --app NAME"), "\(command)")
     }
 
+    /// In words, since another user has to run it.
+    @Test func namesTheAbsolutePathOfASocketThatAnotherUserHasPublished() {
+        let variables = ["SSO_AGENT_SOCK": "x.sock", "SSO_AGENT_OWNER": "\(geteuid() + 1)"]
+        let advice = StartAdvice(forSocket: "x.sock", isolation: nil, AgentEnvironment(variables: variables))
+        let statement = advice.problem("nobody listens").statement
+        let path = "\(FileManager.default.currentDirectoryPath)/x.sock".shellWord
+        #expect(statement.contains("ssoctl publish --socket \(path) --uid \(geteuid()) "), "\(statement)")
+    }
+
     @Test(arguments: [false, true])
     func startsAnAgentThatHasStoppedUnlessTheConnectionIsASubscription(startsAgain: Bool) async throws {
         let starts = Starts()
