@@ -104,14 +104,17 @@ final class AuditTrail: Sendable {
         }
     }
 
-    /// Records a request whose reply cannot be sent, because the connection has closed, if such requests change something. What the reply
-    /// would have handed out was not handed out.
-    func abandoned<Request: WireRequest>(
+    /// Records a request that has ended, if such requests change something: without waiting for the reply to be sent, which the peer can
+    /// delay, or prevent by closing its connection.
+    ///
+    /// - Returns: whether it is recorded; its reply is no further event then.
+    func ended<Request: WireRequest>(
         _ request: Request, _ asked: PolicyRequest, _ outcome: Result<Request.Reply, TokenError>,
         from peer: ConnectedPeer
-    ) {
-        guard let kind = Self.kind(of: request, outcome), Self.changes.contains(kind) else { return }
+    ) -> Bool {
+        guard let kind = Self.kind(of: request, outcome), Self.changes.contains(kind) else { return false }
         replied(to: request, asked, outcome, from: peer)
+        return true
     }
 
     /// The events of requests that change something.

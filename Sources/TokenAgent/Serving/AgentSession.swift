@@ -87,7 +87,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
         owner.assumeIsolated { [id] in $0.sessionEnded(id) }
         registry.closed(self, of: usage)
         usage.ended(requests: waiting.count, of: waiting.bytes)
-        waiting.abandonOutcomes()
+        waiting.removeOutcomes()
         peer.confirmer.withdrawQuestions(of: peer.connection)
         usage.released(replyBytes: unsent)
         context.fireChannelInactive()
@@ -170,7 +170,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
         if waiting.hasOutcome, let next = waiting.removeFirst() {
             usage.ended(requests: 1, of: next.length)
             switch next.outcome {
-            case .reply(let reply): write(reply.encode(), context)
+            case .reply(let encode): write(encode(), context)
             case .waited(let frame, _, .failure(let error)): serve(frame, next.length, .failed(error), context)
             case .waited(let frame, let progress, .success): serve(frame, next.length, progress, context)
             }
@@ -343,7 +343,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
         waiting.add(request)
         usage.began(requestOf: length)
         future.assumeIsolated().whenSuccess { value in
-            guard self.context != nil else { return outcome(value).abandon() }
+            guard self.context != nil else { return }
             self.waiting.finish(request, outcome(value))
             if !self.isWorking, self.hasWork { self.registry.turns.run(self, of: self.usage.turns) }
         }

@@ -94,7 +94,7 @@ struct RequestHandler: Sendable {
                 return .withDescriptor(exchange.encode(outcome), descriptor)
             }
             guard restricted == nil, case .repeatable(let value, let conditions) = answer else {
-                return answer.encoded(exchange.encode, abandoned: exchange.abandon)
+                return answer.encoded(now: exchange.encode, later: exchange.encodeLater)
             }
             return exchange.repeatableReply(value, conditions)
         }
@@ -148,10 +148,23 @@ private struct Exchange<Request: WireRequest>: Sendable {
     ///
     /// - Returns: the frame of the reply.
     @Sendable func encode(_ outcome: Result<Request.Reply, TokenError>) -> [UInt8] {
+        frame(of: outcome.mapError(\.forApps), isRecorded: false)
+    }
+
+    /// Records the outcome of a request that has waited, if such requests change something. The reply may wait until the peer has read
+    /// others, or never be sent, since the connection has closed.
+    ///
+    /// - Returns: what does the rest of `encode` when the reply can be sent.
+    @Sendable func encodeLater(_ outcome: Result<Request.Reply, TokenError>) -> @Sendable () -> [UInt8] {
         let outcome = outcome.mapError(\.forApps)
+        let isRecorded = peer.audit?.ended(request, asked, outcome, from: peer) ?? false
+        return { frame(of: outcome, isRecorded: isRecorded) }
+    }
+
+    private func frame(of outcome: Result<Request.Reply, TokenError>, isRecorded: Bool) -> [UInt8] {
         metrics.replied(to: Request.number, outcome)
         peer.log.replied(to: request, id: id, outcome, limitedBy: peer.denials.limit)
-        peer.audit?.replied(to: request, asked, outcome, from: peer)
+        if !isRecorded { peer.audit?.replied(to: request, asked, outcome, from: peer) }
         return ReplyFrame.encode(outcome, to: Request.self, id: id)
     }
 
@@ -167,11 +180,6 @@ private struct Exchange<Request: WireRequest>: Sendable {
             KeptReplies.Entry(
                 conditions: conditions, policyRequest: asked, event: event,
                 hasFreshness: request.withoutFreshness != nil))
-    }
-
-    /// Records an outcome whose reply cannot be sent, because the connection has closed.
-    @Sendable func abandon(_ outcome: Result<Request.Reply, TokenError>) {
-        peer.audit?.abandoned(request, asked, outcome.mapError(\.forApps), from: peer)
     }
 }
 
@@ -207,26 +215,19 @@ enum Answer<Value: Sendable>: Sendable {
 
     /// The frame of the reply, of a success or a failure.
     ///
-    /// - Parameter abandoned: records an outcome whose reply cannot be sent any more.
+    /// - Parameters:
+    ///   - encode: encodes an outcome that is available now.
+    ///   - encodeLater: called as soon as a later outcome is available; what it returns encodes the outcome when the reply can be sent.
     func encoded(
-        _ encode: @escaping @Sendable (Result<Value, TokenError>) -> [UInt8],
-        abandoned: @escaping @Sendable (Result<Value, TokenError>) -> Void
+        now encode: (Result<Value, TokenError>) -> [UInt8],
+        later encodeLater: @escaping @Sendable (Result<Value, TokenError>) -> @Sendable () -> [UInt8]
     ) -> EncodedReply {
         switch self {
         case .now(let outcome): .now(encode(outcome))
         case .repeatable(let value, _): .now(encode(.success(value)))
-        case .later(let future):
-            .later(future.map { outcome in LaterReply(encode: { encode(outcome) }, abandon: { abandoned(outcome) }) })
+        case .later(let future): .later(future.map { outcome in encodeLater(outcome) })
         }
     }
-}
-
-/// The reply to a request that has waited, of which one of the two closures is called, once.
-struct LaterReply: Sendable {
-    /// Counts, logs and records the outcome, and returns the frame of the reply.
-    let encode: @Sendable () -> [UInt8]
-    /// Records the outcome if the reply cannot be sent, because the connection has closed.
-    let abandon: @Sendable () -> Void
 }
 
 /// The frame of a reply: available now, or later. A later one is encoded when it can be sent, since it may be much larger than the
@@ -237,7 +238,7 @@ enum EncodedReply {
     case repeatable([UInt8], KeptReplies.Entry)
     /// Available now, and comes with a descriptor.
     case withDescriptor([UInt8], Int32)
-    case later(EventLoopFuture<LaterReply>)
+    case later(EventLoopFuture<@Sendable () -> [UInt8]>)
     /// A person has to allow the request first.
     case afterConfirmation(EventLoopFuture<Result<Void, TokenError>>)
     /// The store has to be loaded first.

@@ -12,14 +12,9 @@ struct WaitingRequests {
     }
 
     enum Outcome {
-        case reply(LaterReply)
+        case reply(() -> [UInt8])
         /// The wait is over: its condition is fulfilled, or has failed. Indirect, so that `finished` has small elements.
         indirect case waited(RequestFrame, RequestHandler.Progress, Result<Void, TokenError>)
-
-        /// Records what has happened, because the connection is closed. A request whose wait is over has done nothing yet.
-        func abandon() {
-            if case .reply(let reply) = self { reply.abandon() }
-        }
     }
 
     /// The number of requests, those whose wait is over included.
@@ -57,9 +52,6 @@ struct WaitingRequests {
         return (outcome, request.length)
     }
 
-    /// Abandons the outcomes, because the connection is closed.
-    mutating func abandonOutcomes() {
-        for entry in finished { entry.outcome.abandon() }
-        finished.removeAll()
-    }
+    /// Forgets the outcomes, because the connection is closed.
+    mutating func removeOutcomes() { finished.removeAll() }
 }

@@ -78,6 +78,28 @@ internal import TokenWire
         #expect(signIns.map { $0["request"] } == ["redeem_grant"] && signIns.first?["client_id"] == "app-1", "\(lines)")
     }
 
+    /// A process could keep the line out of the log until it reads replies, or until the agent has stopped.
+    @Test func recordsASignInWhoseReplyCannotBeSent() async throws {
+        let lines = try await lines { f in
+            let account = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
+            let hit = AcquireTokenSilent(parameters: try f.parameters(), account: account)
+            f.emulator.control.inject(.hold(grant: .refreshToken))
+            let peer = try RawPeer(f.socketPath)
+            let grant = RedeemGrant(parameters: try f.parameters("app-2"), kind: .refreshToken, grant: Secret("rt"))
+            try peer.write(grant, id: 2)
+            await f.emulator.control.waitForHeld(atLeast: 1)
+            try await peer.fill(with: hit, f)
+            // The agent finds out that the socket has no room when it has another reply.
+            for _ in 0..<3 { try peer.write(hit) }
+            for _ in 0..<2 { _ = try await f.agent.status() }
+            f.emulator.control.release()
+            // The next agent has no audit log.
+            try await f.restarted { _ in withExtendedLifetime(peer) {} }
+        }
+        #expect(lines.last?["event"] == "stop")
+        #expect(lines.contains { $0["event"] == "sign_in" && $0["client_id"] == "app-2" }, "\(lines)")
+    }
+
     @Test func recordsTheIDTokensOfLists() async throws {
         let lines = try await lines { f in
             for user in ["alice@contoso.com", "bob@contoso.com"] { try await f.signIn(user, f.parameters()) }

@@ -373,7 +373,7 @@ extension RawPeer {
     }
 
     /// Sends a request whose reply the agent keeps until the last reply does not fit into the socket.
-    fileprivate func fill(with hit: AcquireTokenSilent, _ f: AgentFixture) async throws {
+    func fill(with hit: AcquireTokenSilent, _ f: AgentFixture) async throws {
         #expect(try await ask(hit)?.isFromCache == true)
         var (before, received) = (-1, 0)
         while received > before {
