@@ -36,8 +36,11 @@ final class SQLiteConnection {
     /// Writes the log into the database, and truncates it.
     func truncateLog() throws(TokenError) { try execute("PRAGMA wal_checkpoint(TRUNCATE)") }
 
-    /// The error of a write for which the disk has no room.
-    var diskFull: TokenError { TokenError(sqlite: SQLITE_FULL, path: path) }
+    /// The errors of a write for which there is no room: on the disk, or within a quota or the limit of a file's size.
+    var errorsOfMissingRoom: [TokenError] {
+        // SQLITE_IOERR_WRITE, a macro that Swift does not import.
+        [SQLITE_FULL, SQLITE_IOERR | 3 << 8].map { TokenError(sqlite: $0, path: path) }
+    }
 
     /// Whether the path leads to another file than the open one, or to none. What is written to the open one is lost when it is closed.
     var hasMoved: Bool {

@@ -66,7 +66,9 @@ final class StoreDatabase {
             try commit(plan, state, upTo: limit)
         } catch {
             // The log may have grown to a thousand pages, most of them of the same few pages of the database, which has room for them.
-            guard error == connection.diskFull, (try? connection.truncateLog()) != nil else { throw error }
+            guard connection.errorsOfMissingRoom.contains(error), (try? connection.truncateLog()) != nil else {
+                throw error
+            }
             try commit(plan, state, upTo: limit)
         }
     }

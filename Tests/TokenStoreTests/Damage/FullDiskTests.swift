@@ -49,6 +49,27 @@ internal import TokenModel
         try mount.remount("rw")
     }
 
+    /// A quota is reported as another error than a full disk, as is the limit of a file's size.
+    @Test func writesTheLogIntoTheDatabaseIfTheKernelRefusesToMakeItLonger() async throws {
+        let folder = try StoreFolder()
+        // In a process of its own, since the limit applies to the process.
+        await #expect(processExitsWith: .success) { [path = folder.path as String] in
+            signal(SIGXFSZ, SIG_IGN)
+            let store = try StoreFolder.open(path)
+            for number in 1...8 { try await store.commit([.put(.sample(number, size: 3000))]) }
+            limitFileSize(to: 512 * 1024)
+            for round in 0..<200 {
+                try await store.commit([.put(.sample(round % 8 + 1, size: 3000, fill: UInt8(round)))])
+            }
+            #expect(store.report.writeError == nil)
+            limitFileSize(to: nil)
+            await store.close()
+        }
+        let again = try folder.open()
+        #expect(try await again.load().count == 8)
+        await again.close()
+    }
+
     @Test func continuesAfterAWriteThatTheKernelRefused() async throws {
         let folder = try StoreFolder()
         // In a process of its own, since the limit applies to the process.
