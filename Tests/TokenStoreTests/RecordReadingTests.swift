@@ -1,4 +1,5 @@
 internal import AgentTestSupport
+internal import Foundation
 internal import TestSupport
 internal import Testing
 internal import TokenModel
@@ -88,6 +89,25 @@ internal import TokenModel
         #expect(store.report.quarantined.count == 1)
         await store.close()
         #expect(try await count() == 10)
+    }
+
+    /// As somebody may remove the log to make room. What it has cannot be written into the database, and can be read.
+    @Test func readsOnIfItsLogIsRemovedFromAFullDisk() async throws {
+        let disk = try FaultyDisk()
+        let store = try await reopened(vfs: disk.name)
+        try await store.commit([.put(.sample(20, size: 5000))])
+        try FileManager.default.removeItem(atPath: folder.file + "-wal")
+        disk.fail(.full)
+        for _ in 0..<2 {
+            let read = try await store.records(with: [.sample(3), .sample(20)])
+            #expect(read == [.sample(3), .sample(20, size: 5000)])
+        }
+        await #expect(throws: TokenError.self) { try await store.commit([.put(.sample(21))]) }
+        disk.recover()
+        try await store.commit([.put(.sample(21))])
+        #expect(store.report.writeError == nil && store.report.notices.isEmpty)
+        await store.close()
+        #expect(try await count() == 12)
     }
 
     /// Whichever read finds damage, and with it all later ones: the records are returned, or cannot be read now.

@@ -31,9 +31,13 @@ extension StoreEngine {
             database = try writableDatabase(derived)
         } catch {
             // Records that were recovered and cannot be written yet.
-            guard let pending = pending?.records else { throw error }
-            let numbers = Set(wanted.map(\.sequence))
-            return pending.filter { numbers.contains($0.sequence) }.compactMap { $0.open(derived)?.record }
+            if let pending = pending?.records {
+                let numbers = Set(wanted.map(\.sequence))
+                return pending.filter { numbers.contains($0.sequence) }.compactMap { $0.open(derived)?.record }
+            }
+            // The log was removed, and the disk has no room to write it into the database.
+            guard let open = self.database, error.code != .cacheBadFormat else { throw error }
+            database = open
         }
         let select = try database.selectRecord()
         var records: [StoredRecord] = []
