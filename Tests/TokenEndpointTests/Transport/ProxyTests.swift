@@ -64,6 +64,25 @@ internal import TokenModel
         }
     }
 
+    /// The certificate is trusted, and belongs to other hosts. The proxy leads every name to the server.
+    @Test func sendsNothingToAHostThatTheCertificateDoesNotName() async throws {
+        let folder = try TemporaryFolder()
+        let file = try TestCertificate(in: folder).certificateFile
+        try await SOCKSProxy.with { proxy in
+            let network = try NetworkSettings(
+                environment: ["HTTPS_PROXY": "socks5h://127.0.0.1:\(proxy.port)", "SSL_CERT_FILE": file])
+            try await EndpointFixture.with(
+                isSecure: true, host: "login.other.example", network: network,
+                EndpointFixture.token(.json(Answers.minimal))
+            ) { fixture in
+                let error = try await fixture.failure()
+                #expect(error.details.networkErrorCode == -1200)
+                #expect(error.message.contains("its certificate is for another host"))
+                #expect(fixture.server.connections > 0 && fixture.server.received.isEmpty)
+            }
+        }
+    }
+
     @Test func reportsTheRefusalOfASOCKSProxy() async throws {
         try await SOCKSProxy.with(refuses: true) { proxy in
             let network = try NetworkSettings(environment: ["HTTPS_PROXY": "socks5h://127.0.0.1:\(proxy.port)"])
