@@ -351,14 +351,18 @@ internal import TokenWire
         }
     #endif
 
-    @Test func writesNoKeysOfItsTLSConnections() async throws {
+    /// The file is in the one folder to which the restricted agent can write: it would be missing elsewhere whatever the agent does with the
+    /// variable.
+    @Test(arguments: [([], false), (["--allow-debugging"], true)] as [([String], Bool)])
+    func writesNoKeysOfItsTLSConnections(options: [String], isWritten: Bool) async throws {
         try await AgentProcessFixture.with(usesTLS: true) { f in
-            let keys = f.folder.file("tls-keys")
-            let agent = try await f.agent(variables: ["SSLKEYLOGFILE": keys])
+            let keys = f.folder.file("state/tls-keys")
+            let agent = try await f.agent(options, variables: ["SSLKEYLOGFILE": keys])
+            try await f.waitUntilOpen()
             let authority = try Authority("\(f.emulator.url)/common")
             let checks = try await AgentClient(socketPath: f.socketPath).diagnose(Diagnose(authority: authority)).checks
             #expect(checks.contains { $0.name == "token endpoint" && $0.ok })
-            #expect(!FileManager.default.fileExists(atPath: keys))
+            #expect(FileManager.default.fileExists(atPath: keys) == isWritten)
             withExtendedLifetime(agent) {}
         }
     }
