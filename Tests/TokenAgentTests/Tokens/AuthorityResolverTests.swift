@@ -61,7 +61,9 @@ internal import TokenModel
         await parts.provider.discoveries.next().fail(TokenError(.authorityValidation, "no such authority"))
         #expect(try await resolving.error()?.code == .authorityValidation)
         #expect(try await parts.refusal("https://login.example.com/common")?.code == .authorityValidation)
-        parts.clock.advance(by: 3600)
+        parts.clock.advance(by: 3599)
+        #expect(try await parts.refusal("https://login.example.com/common")?.code == .authorityValidation)
+        parts.clock.advance(by: 1)
         #expect(try await parts.refusal("https://login.example.com/common") == nil)
     }
 
@@ -122,6 +124,20 @@ internal import TokenModel
         #expect(federation.question == "contoso.com")
         federation.fail(TokenError(.authorityValidation, "another host"))
         #expect(try await second.error()?.code == .authorityValidation)
+    }
+
+    /// A domain vouches for one of its farms, and not for any host that an app names beside it. A validation that fails is not kept.
+    @Test func validatesEachADFSOfADomainByItself() async throws {
+        let first = try await parts.resolve("https://fs.contoso.com/adfs", username: "alice@contoso.com")
+        await parts.provider.federations.next().answer(())
+        try await first.value()
+        for _ in 1...2 {
+            let other = try await parts.resolve("https://fs.attacker.example/adfs", username: "alice@contoso.com")
+            try await parts.settle()
+            try #require(parts.provider.federations.count == 1)
+            await parts.provider.federations.next().fail(TokenError(.authorityValidation, "another host"))
+            #expect(try await other.error()?.code == .authorityValidation)
+        }
     }
 
     /// The domain may have been named by another app.
