@@ -123,6 +123,31 @@ internal import TokenStore
         #expect(error.message.contains("no answer came"))
     }
 
+    /// Whether the request before the stop has arrived is as unknown as before.
+    @Test func keepsTheNoteOfALostReplyIfTheTokenCannotBeSentAgain() async throws {
+        try await parts.signIn("alice", "1").value()
+        try await parts.interruptEveryRedemption()
+        let request = await parts.acquire(.sample("alice"))
+        await parts.provider.redemptions.next().fail(TokenError(.networkUnavailable, "no connection"))
+        #expect(try await request.error()?.code == .networkUnavailable)
+        #expect(parts.store.notes == 1)
+    }
+
+    @Test func reportsNoLostReplyOnceTheTokenHasBeenRedeemed() async throws {
+        try await parts.signIn("alice", "1").value()
+        try await parts.interruptEveryRedemption()
+        let first = await parts.acquire(.sample("alice"))
+        await parts.provider.redemptions.next().answer(.sample("alice", "2"))
+        try await first.value()
+        let second = await parts.acquire(.sample("alice"))
+        let redemption = await parts.provider.redemptions.next()
+        redemption.question.delivery?.recordSending()
+        redemption.fail(.invalidGrant)
+        let error = try #require(try await second.error())
+        #expect(error.code == .interactionRequired)
+        #expect(!error.message.contains("no answer came"))
+    }
+
     // MARK: A sign-out during a redemption
 
     private func isOfSignOut(_ error: TokenError) -> Bool {
