@@ -175,6 +175,21 @@ internal import TokenStore
         #expect(parts.store.refreshTokens == [])
     }
 
+    /// The account is not in the cache yet: there is something to remove only when the import has ended.
+    @Test func removesWhatAnImportInProgressBrings() async throws {
+        let copy = try await parts.cacheWithTokens(of: "alice", "1")
+        parts.store.hold()
+        let importing = await parts.replaceCache(with: copy)
+        let imported = await parts.store.commits.next()
+        let removal = await parts.signOut("alice")
+        parts.store.hold(false)
+        imported.succeed()
+        try await importing.value()
+        #expect(try await removal.value())
+        #expect(try await parts.refreshTokens() == [])
+        #expect(parts.store.refreshTokens == [])
+    }
+
     /// Other libraries save tokens under another name of the cloud than the agent does.
     @Test func removesATokenWhoseRenewalIsSavedUnderAnotherNameOfTheCloud() async throws {
         try await parts.signIn("alice", "1").value()
