@@ -72,6 +72,21 @@ internal import TokenModel
             #expect(view.generations[0] > before[0])
         }
 
+        /// Requests are refused from then on, although the cache is emptied later: what apps keep must not go on for as long.
+        @Test func endsEveryAnswerBeforeALockHasWaitedForResponses() async throws {
+            let view = try await View(parts)
+            try await parts.loadStore().value()
+            let (request, redemption) = try await parts.beginRedemption()
+            let before = view.generations
+            let lock = await parts.lock()
+            try await parts.settle()
+            #expect(!lock.isDone)
+            #expect(view.generations[0] > before[0])
+            redemption.fail(.invalidGrant)
+            _ = try await request.error()
+            try await lock.value()
+        }
+
         @Test func endsEveryAnswerWhenCloudsAreLearntOrAHostIsRefused() async throws {
             let view = try await View(parts)
             var before = view.generations

@@ -51,6 +51,29 @@ internal import TokenModel
         #expect(parts.store.refreshTokens.isEmpty)
     }
 
+    /// A response that grants fewer scopes than requested is an error with the granted token, which is returned again for two minutes.
+    @Test func keepsNoErrorWithAToken() async throws {
+        try await parts.open()
+        try await parts.signIn("alice", "1").value()
+        let request = AcquireTokenSilent.sample("alice", .sample(["Mail.Read", "Mail.Send"]))
+        let first = await parts.acquire(request)
+        var tokens = IssuedTokens.sample("alice", "2")
+        (tokens.refreshToken, tokens.scopes) = (nil, ScopeSet(["Mail.Read"]))
+        await parts.provider.redemptions.next().answer(tokens)
+        #expect(try await first.error()?.details.partialResult?.accessToken == Secret("at-2"))
+        #expect(try await parts.acquire(request).error()?.details.isThrottled == true)
+        try await parts.lock().value()
+        parts.store.answerLoads(with: .success(parts.store.loadedWithoutTokens))
+        try await parts.unlock().value()
+        let again = await parts.acquire(request)
+        try await parts.settle()
+        try #require(parts.provider.redemptions.count == 1)
+        let redemption = await parts.provider.redemptions.next()
+        #expect(redemption.token == "rt-1")
+        redemption.answer(.sample("alice", "3"))
+        #expect(try await again.value().accessToken == Secret("at-3"))
+    }
+
     @Test func staysOpenIfChangesCannotBeWritten() async throws {
         try await parts.open()
         parts.store.fail()
