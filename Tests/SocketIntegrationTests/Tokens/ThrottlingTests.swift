@@ -37,7 +37,10 @@ internal import TokenModel
             f.clock.advance(by: 10_000)
             f.emulator.control.inject(.status(429, retryAfter: 1_000_000, grant: .refreshToken))
             _ = try await failure { try await f.silent(f.parameters(), alice) }
-            f.clock.advance(by: 3600)
+            f.clock.advance(by: 3599)
+            let repeated = try await failure { try await f.silent(f.parameters(), alice) }
+            #expect(repeated.details.isThrottled)
+            f.clock.advance(by: 1)
             #expect(try await f.silent(f.parameters(), alice).isFromCache == false)
         }
     }
