@@ -5,6 +5,11 @@ internal import TokenModel
 
 /// The conditions of a rule.
 @Suite(.bounded) struct PolicyRuleTests {
+    /// The tests below are about every request of the protocol.
+    @Test func hasSamplesOfEveryRequest() {
+        #expect(Set(PolicySamples.requests.map(\.name)) == RequestKinds.all)
+    }
+
     /// A request that lists everything must be no way around a rule about one app.
     @Test func deniesAnAppAlsoToRequestsThatReachEveryApp() {
         let rule = PolicyRule(clientIDs: PolicySamples.clients("mail"), requests: .all, effect: .deny)

@@ -208,6 +208,31 @@ internal import TokenModel
         #expect(!isServed(Self.result(["User.Read"], account: nil), by: rules, request))
     }
 
+    /// As of AD FS. An account with an identifier is another one, whatever its username.
+    @Test func servesAnAccountWithoutAnIdentifierByItsUsername() throws {
+        var rules = Self.rules()
+        rules.account = AccountReference(username: "Alice@contoso.com")
+        let request = try rules.admitted(Self.silent(account: AccountReference(username: "alice@CONTOSO.com")))
+        #expect(request.account == rules.account)
+        expectDenied(rules, try Self.silent(account: AccountReference(username: "bob@contoso.com")))
+        expectDenied(rules, try Self.silent(account: AccountReference(homeAccountID: Self.home)))
+        #expect(isServed(Self.result(["User.Read"], account: nil, isHome: nil), by: rules, request))
+        #expect(!isServed(Self.result(["User.Read"]), by: rules, request))
+        #expect(
+            !isServed(
+                Self.result(["User.Read"], account: nil, username: "bob@contoso.com", isHome: nil), by: rules, request))
+
+        let notes = ClientID("notes")
+        #expect(try rules.admitted(ListAccounts(clientID: notes))?.username == "Alice@contoso.com")
+        #expect(try rules.admitted(ListAccounts(clientID: notes, username: "bob@contoso.com")) == nil)
+        #expect(try rules.admitted(ListAccounts(clientID: notes, homeAccountID: Self.home)) == nil)
+        let names: [(HomeAccountID?, String)] = [
+            (nil, "alice@contoso.com"), (Self.home, "alice@contoso.com"), (nil, "bob@contoso.com"),
+        ]
+        let accounts = names.map { Account(homeAccountID: $0, username: $1, environment: "e", source: .msal) }
+        #expect(rules.visible(accounts) == [accounts[0]])
+    }
+
     @Test func listsItsAccountsOnly() throws {
         let rules = Self.rules(account: true)
         let list = ListAccounts(clientID: ClientID("notes"))
