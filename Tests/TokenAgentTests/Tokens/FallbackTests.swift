@@ -1,0 +1,46 @@
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+
+@testable internal import TokenAgent
+
+/// The cached token that a request gets if its redemption fails.
+@Suite(.bounded) struct FallbackTests {
+    private static let now: Int64 = 1_800_000_000
+
+    enum Outcome { case error, token, extendedToken }
+
+    /// The lifetimes are the seconds that are left of them. An app must not go on with a token when a policy protects its data.
+    @Test(
+        arguments: [
+            (.interactionRequired, nil, 1, nil, .token), (.interactionRequired, nil, 0, 100, .error),
+            (.networkUnavailable, nil, 1, 100, .token), (.networkUnavailable, nil, 0, 1, .extendedToken),
+            (.networkUnavailable, nil, 0, 0, .error), (.networkUnavailable, nil, 0, nil, .error),
+            (.timedOut, nil, -100, 1, .extendedToken), (.serverError, nil, 0, 1, .extendedToken),
+            (.unhandledHTTPResponse, 500, 0, 1, .extendedToken), (.unhandledHTTPResponse, 499, 0, 1, .error),
+            (.protectionPolicyRequired, nil, 100, 100, .error),
+        ] as [(TokenError.Code, Int32?, Int64, Int64?, Outcome)])
+    func isReturnedAsLongAsItHolds(
+        code: TokenError.Code, status: Int32?, lifetime: Int64, extendedLifetime: Int64?, outcome: Outcome
+    ) {
+        let token = Self.token(lifetime, extendedLifetime)
+        var error = TokenError(code, "refused")
+        error.details.httpStatus = status
+        let failure = Result<TokenResult, TokenError>.failure(error)
+        switch failure.usingFallback(token, at: Self.now) {
+        case .success(let result):
+            #expect(result.accessToken == token.accessToken)
+            #expect(outcome == (result.isExtendedLifetime ? .extendedToken : .token))
+        case .failure(let reported): #expect(outcome == .error && reported == error)
+        }
+        #expect(failure.usingFallback(nil, at: Self.now) == failure)
+    }
+
+    private static func token(_ lifetime: Int64, _ extendedLifetime: Int64?) -> TokenResult {
+        TokenResult(
+            accessToken: Secret("at"), tokenType: "Bearer", expiresOn: now + lifetime,
+            extendedExpiresOn: extendedLifetime.map { now + $0 }, scopes: [], idToken: nil,
+            account: Account(homeAccountID: nil, username: "alice", environment: "login.windows.net", source: .msal),
+            tenantProfile: nil, authority: Authority.common.url, correlationID: CorrelationID(), isFromCache: true)
+    }
+}
