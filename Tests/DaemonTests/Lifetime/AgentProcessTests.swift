@@ -380,7 +380,12 @@ internal import TokenWire
             kill(agent.processID, SIGTERM)
             let log = try await agent.process.finish().errors
             #expect(log.contains("acquire_token_silent"))
-            for secret in [signedIn.accessToken.reveal(), signedIn.idToken ?? "?", "alice"] {
+            let sent = f.emulator.control.requests.flatMap { request in
+                ["code", "code_verifier", "refresh_token"].compactMap { request.parameters[$0] }
+            }
+            try #require(sent.count >= 3)
+            let idToken = try #require(signedIn.idToken)
+            for secret in [signedIn.accessToken.reveal(), idToken, "alice"] + sent {
                 #expect(!log.contains(secret))
             }
         }
