@@ -274,8 +274,8 @@ internal import TokenWire
                 } while written > 0
                 #expect(!peer.isClosed)
                 peer.finishWriting()
-                for _ in 0..<2 { _ = try await f.agent.status() }
-                #expect(peer.isClosed)
+                // Without reading a reply. A process that another test is starting has the agent's end of the connection for a moment.
+                while !peer.isClosed { _ = try await f.agent.status() }
             }
         }
 

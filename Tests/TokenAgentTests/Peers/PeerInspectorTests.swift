@@ -113,18 +113,22 @@ internal import Testing
             defer { inspector.stop() }
             let loop = MultiThreadedEventLoopGroup.singleton.any()
             let credentials = PeerCredentials(processID: getpid(), userID: geteuid())
-            // The other end shows whether the descriptor is closed.
-            let ends = try PipeEnds()
-            let (descriptor, other) = (ends.read, ends.write)
-            defer { close(other) }
-            let (peer, isClosed) = try await loop.submit {
-                let peer = inspector.identify(
-                    credentials, pidfd: descriptor, for: Identification(of: .process(getpid())) {}, on: loop)
-                var event = pollfd(fd: other, events: 0, revents: 0)
-                return (peer, poll(&event, 1, 0) == 1 && event.revents & Int16(POLLERR) != 0)
-            }.get()
-            #expect(isClosed)
-            #expect(try await peer.get()?.peerClass == .sandboxed)
+            // A process that another test is starting has a copy of the descriptor for a moment.
+            for _ in 1...3 {
+                // The other end shows whether the descriptor is closed.
+                let ends = try PipeEnds()
+                let (descriptor, other) = (ends.read, ends.write)
+                defer { close(other) }
+                let (peer, isClosed) = try await loop.submit {
+                    let peer = inspector.identify(
+                        credentials, pidfd: descriptor, for: Identification(of: .process(getpid())) {}, on: loop)
+                    var event = pollfd(fd: other, events: 0, revents: 0)
+                    return (peer, poll(&event, 1, 0) == 1 && event.revents & Int16(POLLERR) != 0)
+                }.get()
+                #expect(try await peer.get()?.peerClass == .sandboxed)
+                if isClosed { return }
+            }
+            Issue.record("the descriptor is open")
         }
 
         /// The answer of a file server of the sandbox may never come.
