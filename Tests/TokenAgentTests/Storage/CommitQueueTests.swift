@@ -230,6 +230,18 @@ internal import TokenStore
         #expect(parts.timers.count == 0)
     }
 
+    /// It would fail each time it is written again, and with it whatever is written together with it.
+    @Test func refusesARecordThatIsTooLongBeforeAnythingIsWritten() async throws {
+        try await parts.signIn("alice", "1").value()
+        let saving = try await parts.saveTokenThatIsTooLong()
+        let error = try #require(try await saving.error())
+        #expect(error.code == .storeUnavailable && error.message.contains("longer than the store allows"))
+        #expect(parts.store.refreshTokens == ["rt-1"])
+        #expect(try await parts.refreshTokens() == ["rt-1"])
+        #expect(await !parts.hasUnsavedChanges)
+        #expect(parts.timers.count == 0)
+    }
+
     @Test func writesTheCacheAgainWhenTheStoreHasLostRecords() async throws {
         try await parts.signIn("alice", "1").value()
         parts.store.hold()
@@ -246,6 +258,21 @@ internal import TokenStore
 }
 
 extension Parts {
+    /// Saves another secret of the refresh token in memory, which is longer than a record of the store.
+    fileprivate func saveTokenThatIsTooLong() throws -> Pending<Void> {
+        let tokens = core.memory.cache.everything().compactMap { change -> RefreshTokenRecord? in
+            guard case .put(let stored) = change, case .refreshToken(let token) = CacheRecord(stored) else {
+                return nil
+            }
+            return token
+        }
+        var token = try #require(tokens.first)
+        token.secret = Secret(String(repeating: "x", count: 17 << 20))
+        return start { [token] parts async throws(TokenError) in
+            try await parts.core.commits.commit([.save(.refreshToken(token))], in: .standard)
+        }
+    }
+
     /// Writes a record within `exclusively`, as an import does.
     fileprivate func exclusively(writing name: String) -> Pending<Void> {
         start { parts async throws(TokenError) in
