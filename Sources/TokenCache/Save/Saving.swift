@@ -235,7 +235,7 @@ extension Saving {
         let preferred = claims.preferredUsername?.trimmedNonEmpty
         switch (requested.kind, parameters.version) {
         // The text that MSAL returns; apps may depend on it.
-        case (.b2c, .v2): return preferred ?? "Missing from the token response"
+        case (.b2c, .v2): return preferred ?? Account.missingUsername
         case (.openID, _):
             return preferred ?? claims.upn?.trimmedNonEmpty ?? claims.email?.trimmedNonEmpty ?? claims.subject
         case (_, .v1): return claims.preferredUsername ?? claims.v1UserID

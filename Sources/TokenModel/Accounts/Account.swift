@@ -38,6 +38,12 @@ public struct Account: Sendable, Equatable {
     public var reference: AccountReference {
         AccountReference(homeAccountID: homeAccountID, username: username)
     }
+
+    /// The username that MSAL returns if an ID token has none, as usual in B2C.
+    package static let missingUsername = "Missing from the token response"
+
+    /// The username if it is a name of the user's, which a sign-in page may be given.
+    package var loginHint: String? { username == Self.missingUsername ? nil : username }
 }
 
 /// The profile of an account in one tenant.

@@ -45,7 +45,7 @@ struct SignInCommand: Command {
         let dialog = SignInDialog(agent: agent, request: request, method: manner.method, appText: target.appText)
         do {
             let result = try await Interruption.cancelling { try await dialog.run() }
-            if let hint = manner.loginHint, let username = result.account.username,
+            if let hint = manner.loginHint, let username = result.account.loginHint,
                 hint.contains("@"), hint.lowercased() != username.lowercased()
             {
                 Terminal.printError("ssoctl: --login-hint suggested \(hint), and \(username) has signed in")

@@ -97,7 +97,7 @@ struct TokenWork: CommandWork {
             throw CommandFailure(
                 TokenError(.serverInvalidResponse, "there is no ID token for this app and account"),
                 nextCommand: target.command(
-                    "sign-in", result.account.username.map { CommandLineWords.option("--login-hint", $0) } ?? []))
+                    "sign-in", result.account.loginHint.map { CommandLineWords.option("--login-hint", $0) } ?? []))
         }
         var printout = Printout(result, idToken: form.isIDToken ? result.idToken : nil)
         if form.decodes { try printout.decode() }

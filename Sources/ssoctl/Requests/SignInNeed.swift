@@ -47,7 +47,7 @@ struct SignInNeed {
     /// The failure if no account was named, and none is signed in to the app.
     private func nobody(_ error: TokenError, among others: [Account]) -> CommandFailure {
         guard error.details.oauthError == nil else { return refused(error, nil) }
-        let names = others.compactMap(\.username)
+        let names = others.compactMap(\.loginHint)
         let known = names.isEmpty ? "" : "; other apps have: \(names.prefix(5).joined(separator: ", "))"
         return CommandFailure(
             with("nobody is signed in to the app \(target.appText)\(known)", error, .app),
@@ -56,27 +56,27 @@ struct SignInNeed {
 
     private func failure(_ error: TokenError, of account: Account, isSignedIn: Bool) -> CommandFailure {
         var error = error
-        let who = account.username ?? account.homeAccountID?.text ?? "the account"
+        let who = account.loginHint ?? account.homeAccountID?.text ?? "the account"
         error.details.homeAccountID = error.details.homeAccountID ?? account.homeAccountID
         error.details.username = error.details.username ?? account.username
         // What the identity provider has said is the reason.
-        guard error.details.oauthError == nil else { return refused(error, account.username) }
+        guard error.details.oauthError == nil else { return refused(error, account.loginHint) }
         if let authority = target.authority, !CloudDirectory().sameCloud(authority.environment, account.environment) {
             let own = CloudDirectory().cloud(of: account.environment).preferredNetwork
             return CommandFailure(
                 with("\(who) is signed in at \(own), not at \(authority.environment)", error, .authority),
-                nextCommand: signIn(account.username))
+                nextCommand: signIn(account.loginHint))
         }
         guard isSignedIn else {
             return CommandFailure(
                 with("\(who) is not signed in to the app \(target.appText)", error, .account),
-                nextCommand: signIn(account.username))
+                nextCommand: signIn(account.loginHint))
         }
         return CommandFailure(
             with(
                 "\(who) is signed in to the app \(target.appText), but there is no token for this request and none to renew it with",
                 error),
-            nextCommand: signIn(account.username))
+            nextCommand: signIn(account.loginHint))
     }
 
     /// The failure if the identity provider has refused.

@@ -122,7 +122,7 @@ struct SilentToken {
             throw CommandFailure(
                 TokenError(
                     .invalidDeveloperParameter,
-                    "the URL of the provider of \(account.username ?? "the account") at \(account.environment) is not known; "
+                    "the URL of the provider of \(account.loginHint ?? "the account") at \(account.environment) is not known; "
                         + "give it with --authority, or add it to the app"))
         }
         return (account.reference, authorities)

@@ -151,6 +151,14 @@ internal import TokenModel
         #expect(request.account.homeAccountID?.text == Sample.home)
     }
 
+    @Test func suggestsNoNameThatTheProviderHasNotGiven() throws {
+        let parameters = MSALInteractiveTokenParameters(scopes: ["User.Read"], webviewParameters: Sample.webview)
+        parameters.account = MSALAccount(Sample.account(username: "Missing from the token response"))
+        #expect(try Self.settings().interactiveRequest(parameters).loginHint == nil)
+        parameters.loginHint = "anna@contoso.com"
+        #expect(try Self.settings().interactiveRequest(parameters).loginHint == "anna@contoso.com")
+    }
+
     @Test(
         arguments: [
             (.none, [:], nil), (.QRPIN, [:], "18"), (.QRPIN, ["pc": "1"], "1"), (.none, ["pc": "1"], "1"),

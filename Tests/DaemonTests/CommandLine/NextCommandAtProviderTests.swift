@@ -163,6 +163,25 @@ internal import Testing
         }
     }
 
+    /// B2C often returns no username, and the text in its place would be in the field of the sign-in page.
+    @Test func suggestsNoNameThatTheProviderHasNotGiven() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let policies = "\(f.emulator.url)/tfp/contoso.onmicrosoft.com"
+            let app = ["--client-id", "app-1", "--scope", "app-1"]
+            let signedIn = try await f.ssoctl(
+                ["sign-in"] + app + ["--authority", "\(policies)/b2c_1_in", "--login-hint", "alice@contoso.com"])
+            #expect(!signedIn.errors.contains("has signed in"), "\(signedIn.errors)")
+            let failed = try await f.failure(["token"] + app + ["--authority", "\(policies)/b2c_1_edit"], status: 2)
+            #expect(
+                failed["nextCommand"] as? String
+                    == "ssoctl sign-in --client-id app-1 --scope app-1 --authority \(policies)/b2c_1_edit", "\(failed)")
+            let isIdentified = (failed["message"] as? String)?.contains("-b2c_1_in.") == true
+            #expect(isIdentified, "\(failed)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     /// A script that names no app means the same app after another one has been added.
     @Test func keepsTheFirstAppTheDefault() async throws {
         try await AgentProcessFixture.with { f in
