@@ -30,6 +30,9 @@ struct AccountName {
         mayBeIdentifier ? AccountReference(homeAccountID: HomeAccountID(text)) : AccountReference(username: text)
     }
 
+    /// The account if no list of the app has the name, which is a username then if it looks like one.
+    var unlistedReference: AccountReference { text.contains("@") ? AccountReference(username: text) : reference }
+
     /// The words of a sign-in's command line that suggest the account; none if it is not known to be a username.
     var loginHint: [String] { text.contains("@") ? CommandLineWords.option("--login-hint", text) : [] }
 

@@ -29,6 +29,10 @@ struct SilentToken {
         }
         // The name may be a username, or the beginning of one. Without the list, nothing says that the user has to sign in.
         let found = try await signedIn()
+        if found.isEmpty, name.unlistedReference != name.reference {
+            let named = await outcome(name.unlistedReference, authority)
+            return try await result(named, of: name, at: authority, [])
+        }
         guard found.count == 1, !name.isExact(found[0]) else {
             return try await result(exact, of: name, at: authority, found)
         }
@@ -98,7 +102,7 @@ struct SilentToken {
     ) throws(CommandFailure) -> (account: AccountReference, authorities: [Authority]) {
         guard let account = found.first else {
             // The agent may have a token of an account that is not signed in, such as an imported one.
-            return (name?.reference ?? AccountReference(), [target.authority ?? .common])
+            return (name?.unlistedReference ?? AccountReference(), [target.authority ?? .common])
         }
         guard found.count == 1 else {
             let what =
