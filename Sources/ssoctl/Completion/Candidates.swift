@@ -17,12 +17,12 @@ enum Candidates {
     }
 
     /// The usernames of accounts; the identifier of an account without one.
-    static let account = offer { await accounts.compactMap { $0.username ?? $0.homeAccountID?.text } }
+    static let account = offer { await accounts.compactMap { name(of: $0) } }
 
     /// The names of apps and of accounts.
     static let appOrAccount = offer {
         let known = await accounts
-        return apps.map(\.name) + known.compactMap(\.username)
+        return apps.map(\.name) + known.compactMap { name(of: $0) }
     }
 
     /// The scopes of the configuration's apps and of cached tokens, and common ones of Microsoft Graph.
@@ -49,9 +49,9 @@ enum Candidates {
 
     /// The tenants that have a name of their own, and the domains of accounts.
     static let tenant = offer {
-        let domains = await accounts.compactMap(\.username).compactMap {
-            $0.split(separator: "@").last.map(String.init)
-        }
+        // One of AD FS or B2C may have no domain.
+        let usernames = await accounts.compactMap(\.username).filter { $0.contains("@") }
+        let domains = usernames.compactMap { $0.split(separator: "@").last.map(String.init) }
         return ["organizations", "consumers", "common"] + domains
     }
 
@@ -61,6 +61,10 @@ enum Candidates {
     /// The labels and paths of published sockets.
     static let socket = offer {
         await listed("list_sockets") { try await $0.listSockets() }.flatMap { [$0.label, $0.path] }
+    }
+
+    private static func name(of account: Account) -> String? {
+        account.loginHint ?? account.homeAccountID?.text
     }
 
     private static func offer(_ words: @escaping @Sendable () async -> [String]) -> CompletionKind {

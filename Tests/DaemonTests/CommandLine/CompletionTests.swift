@@ -113,6 +113,21 @@ internal import Testing
         }
     }
 
+    @Test func offersNoTextThatIsNotAName() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.ssoctl([
+                "sign-in", "--client-id", "app-1", "--scope", "app-1", "--login-hint", "alice@contoso.com",
+                "--authority", "\(f.emulator.url)/tfp/contoso.onmicrosoft.com/b2c_1_in",
+            ])
+            let accounts = try await f.ssoctl(Self.accounts).output
+            #expect(accounts.contains("-b2c_1_in.") && !accounts.contains("Missing"), "\(accounts)")
+            let tenant = ["---completion", "token", "--", "--tenant", "0", "0", "ssoctl", "token", ""]
+            #expect(try await f.ssoctl(tenant).output == "organizations\nconsumers\ncommon\n")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     @Test func doesNotWaitForAnAgentThatHangs() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
