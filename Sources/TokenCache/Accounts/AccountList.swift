@@ -55,12 +55,13 @@ extension CredentialCache {
         let app = request.clientID.map { (id: $0, credentials: partition.records(of: key, Self.kindsOfAnAppsList)) }
         let profiles =
             (app?.credentials.accounts.values.map(ListedProfile.init) ?? partition.profiles(of: key, texts)).inListOrder
-        guard !profiles.isEmpty, isBesideNoKnownAccount(key, profiles, in: partition) else { return nil }
+        guard !profiles.isEmpty else { return nil }
         if let app, request.onlySignedIn,
             !isListed(app.credentials, for: app.id, in: partition, isConfined: request.isConfined)
         {
             return nil
         }
+        guard isBesideNoKnownAccount(key, profiles, for: request, in: partition) else { return nil }
         if let username = request.username?.lowercased(), !profiles.usernames.contains(username) { return nil }
         if let local = request.localAccountID?.lowercased(),
             !profiles.contains(where: { $0.profile.localAccountID == local })
@@ -91,9 +92,10 @@ extension CredentialCache {
     }
 
     /// Whether an account that is known by its username only is listed: not if an account of its cloud with this name
-    /// has an identifier, and not if AD FS has issued its tokens without naming a user. True for other accounts.
+    /// has an identifier, and is listed too or was signed out of by the app; and not if AD FS has issued its tokens without naming a
+    /// user. True for other accounts.
     private func isBesideNoKnownAccount(
-        _ account: AccountKey, _ profiles: [ListedProfile], in partition: Partition
+        _ account: AccountKey, _ profiles: [ListedProfile], for request: ListAccounts, in partition: Partition
     ) -> Bool {
         guard let name = account.name else { return true }
         if account.isUnnamed { return false }
@@ -102,12 +104,21 @@ extension CredentialCache {
         partition.sortedAccounts(named: name).forEach(from: nil) { _, other in
             guard other.issuer == account.issuer, other.homeAccountID != nil else { return true }
             examined += 1
-            isKnown = partition.profiles(of: other).contains { one in
-                environments.contains { clouds.sameCloud(one.environment, $0) }
-            }
+            isKnown =
+                partition.profiles(of: other).contains { one in
+                    environments.contains { clouds.sameCloud(one.environment, $0) }
+                } && isKnownToApp(other, of: request, in: partition)
             return !isKnown && examined < Self.examinedAccounts
         }
         return !isKnown
+    }
+
+    /// Whether the list has an account, or does not because the app has signed out of it.
+    private func isKnownToApp(_ account: AccountKey, of request: ListAccounts, in partition: Partition) -> Bool {
+        guard let clientID = request.clientID, request.onlySignedIn else { return true }
+        let credentials = partition.records(of: account, Self.kindsOfAnAppsList)
+        return credentials.isSignedOut(clientID)
+            || isListed(credentials, for: clientID, in: partition, isConfined: request.isConfined)
     }
 
     /// The kinds of records that the list of an app depends on.

@@ -55,6 +55,29 @@ internal import TokenModel
         #expect(names { $0.username = "carol@contoso.com" } == [])
     }
 
+    /// A guest of an older ADAL, whose identifier is not known: nothing but the name tells that it is the user of the other app.
+    @Test func listsAnAccountWithoutAnIdentifierForItsOwnApp() throws {
+        var builder = CacheBuilder()
+        let guest = "00570000-0000-4000-8000-000000000002"
+        let older = try builder.parameters(
+            "app-2", resource: "https://graph.windows.net", authority: "https://login.microsoftonline.com/\(guest)")
+        try builder.signIn("alice", older, tenant: guest, homeTenant: guest, hasClientInfo: false)
+        try builder.signIn("alice", builder.parameters())
+        let alice = CacheBuilder.account("alice")
+        func identifiers(_ clientID: ClientID?) -> [HomeAccountID?] {
+            builder.cache.accounts(ListAccounts(clientID: clientID)).accounts.map(\.homeAccountID)
+        }
+        #expect(identifiers(CacheBuilder.otherApp) == [nil])
+        #expect(identifiers(CacheBuilder.app) == [alice.homeAccountID])
+        #expect(identifiers(nil) == [alice.homeAccountID])
+        // Both apps of the user: it is one account.
+        try builder.signIn("alice", builder.parameters("app-2"))
+        #expect(identifiers(CacheBuilder.otherApp) == [alice.homeAccountID])
+        builder.remove(RemoveAccount(clientID: older.clientID, account: alice))
+        #expect(identifiers(CacheBuilder.otherApp) == [])
+        #expect(identifiers(CacheBuilder.app) == [alice.homeAccountID])
+    }
+
     @Test func listsEveryAccountOnSomePage() throws {
         var builder = CacheBuilder()
         for number in 0..<450 { try builder.signIn("user\(number)", builder.parameters()) }
