@@ -20,6 +20,12 @@ struct SilentToken {
     func acquire() async throws -> TokenResult {
         guard isNamed, let name, let authority = target.authority else {
             let found = try await signedIn()
+            // Each policy has an account of its own, which the agent finds by the authority.
+            if self.name == nil, found.count > 1, let policy = target.authority, policy.kind == .b2c,
+                case .success(let result) = await outcome(AccountReference(), policy)
+            {
+                return result
+            }
             let chosen = try choose(among: found)
             return try await token(of: chosen.account, at: chosen.authorities, found)
         }

@@ -50,6 +50,24 @@ internal import Testing
         }
     }
 
+    @Test func findsTheAccountOfAPolicy() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let policies = ["b2c_1_in", "b2c_1_edit"].map { "\(f.emulator.url)/tfp/contoso.onmicrosoft.com/\($0)" }
+            let app = ["--client-id", "app-1", "--scope", "app-1", "--authority"]
+            for policy in policies {
+                try await f.ssoctl(["sign-in"] + app + [policy, "--login-hint", "alice@contoso.com"])
+            }
+            for policy in policies {
+                let account = try await f.json(["token"] + app + [policy])["account"] as? [String: Any]
+                let name = try #require(policy.split(separator: "/").last)
+                let isOfPolicy = (account?["identifier"] as? String)?.contains("-\(name).") == true
+                #expect(isOfPolicy, "\(String(describing: account))")
+            }
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     /// The emulator's authorities are not the default one, so that the token is found by the account's own.
     @Test func takesTheAuthorityOfTheAccountIfNoneIsGiven() async throws {
         try await AgentProcessFixture.with { f in
