@@ -111,12 +111,13 @@ struct ImportCommand: Command {
     /// The format of a file, and what had to be read of it.
     private static func detect(_ file: PrivateFileReader, _ path: String) throws -> (FormatName, [Secret]) {
         var parts: [Secret] = []
+        var beginning: [UInt8] = []
         // A pipe may bring the first bytes one by one; a file that begins with very many blanks is no cache.
-        while parts.count < 64, let part = try file.next() {
+        while parts.count < 64, !CacheDetection.isSufficient(beginning), let part = try file.next() {
             parts.append(part)
-            if let format = part.withBytes({ CacheDetection.format(ofFileThatBegins: $0) }) { return (format, parts) }
-            guard part.withBytes({ CacheDetection.isBlank($0) }) else { break }
+            beginning += part.withBytes { CacheDetection.significant($0) }
         }
+        if let format = CacheDetection.format(ofFileThatBegins: beginning) { return (format, parts) }
         throw TokenError(
             .cacheBadFormat,
             "\(path) is no cache that can be read: neither JSON nor a property list; one that is encrypted has to be exported by the program that wrote it"

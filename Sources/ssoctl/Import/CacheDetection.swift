@@ -1,23 +1,32 @@
 internal import TokenModel
 
-/// Tells the format of another library's cache by its first byte that is not blank.
+/// Tells the format of another library's cache by its first bytes that are not blank.
 enum CacheDetection {
     /// The format of a file that begins so; nil if no library writes that, for example if the file is encrypted.
     static func format(ofFileThatBegins bytes: some Collection<UInt8>) -> FormatName? {
-        switch significant(bytes) {
-        case UInt8(ascii: "{"): .msalJSON
-        case UInt8(ascii: "["): .adalJSON
+        let beginning = significant(bytes)
+        switch beginning.first {
+        case UInt8(ascii: "{"): return .msalJSON
+        case UInt8(ascii: "["): return beginning.elementsEqual(keyedList) ? .msalJSON : .adalJSON
         // `bplist00`, and an XML property list, of which the agent says how it is converted.
-        case UInt8(ascii: "b"), UInt8(ascii: "<"): .adalArchive
-        default: nil
+        case UInt8(ascii: "b"), UInt8(ascii: "<"): return .adalArchive
+        default: return nil
         }
     }
 
-    /// Whether the bytes are blank, so that those behind them tell the format.
-    static func isBlank(_ bytes: some Collection<UInt8>) -> Bool { significant(bytes) == nil }
-
-    private static func significant(_ bytes: some Collection<UInt8>) -> UInt8? {
+    /// The bytes of a file's beginning that tell its format: those that are not blank, or as many of them as are needed.
+    static func significant(_ bytes: some Collection<UInt8>) -> [UInt8] {
         let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        return bytes.first { !byteOrderMark.contains($0) && !" \t\r\n".utf8.contains($0) }
+        let ink = bytes.lazy.filter { !byteOrderMark.contains($0) && !" \t\r\n".utf8.contains($0) }
+        return Array(ink.prefix(keyedList.count))
     }
+
+    /// Whether no further bytes change what these ones tell.
+    static func isSufficient(_ significant: [UInt8]) -> Bool {
+        guard let first = significant.first else { return false }
+        return first != UInt8(ascii: "[") || significant.count >= keyedList.count
+    }
+
+    /// The beginning of a cache of MSAL for .NET 2.x: a list of sections, each with a key and a value.
+    private static let keyedList = Array(#"[{"Key""#.utf8)
 }

@@ -211,6 +211,37 @@ internal import Testing
         }
     }
 
+    /// A list, as ADAL's, of sections whose entries are texts.
+    @Test func tellsTheListsOfMSALForDotNETFromThoseOfADAL() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            func text(_ entry: [String: String]) throws -> String {
+                String(decoding: try JSONEncoder().encode(entry), as: UTF8.self)
+            }
+            let common = ["home_account_id": "uid.utid", "environment": "login.windows.net"]
+            let token = ["client_id": Self.app, "credential_type": "RefreshToken", "secret": "rt"]
+            let account = ["realm": "utid", "username": "alice@contoso.com", "authority_type": "MSSTS"]
+            let sections: [[String: Any]] = try [
+                ["Key": "refresh_tokens", "Value": [text(common.merging(token) { $1 })]],
+                ["Key": "accounts", "Value": [text(common.merging(account) { $1 })]],
+            ]
+            let file = f.folder.file("cache")
+            for options in [[.sortedKeys], [.sortedKeys, .prettyPrinted]] as [JSONSerialization.WritingOptions] {
+                try JSONSerialization.data(withJSONObject: sections, options: options).write(to: URL(filePath: file))
+                let printed = try await json(f, ["import", file, "--dry-run"])
+                #expect(printed["format"] as? String == "msal-json", "\(printed)")
+                let counts = printed["imported"] as? [String: Int]
+                #expect(counts?["accounts"] == 1 && counts?["refreshTokens"] == 1, "\(printed)")
+                // A pipe that brings the bytes one by one.
+                let bytes = "while IFS= read -r -n1 -d '' byte; do printf %s \"$byte\"; done <\"$1\""
+                let pipe = "\(bytes) | \"$0\" import /dev/stdin --dry-run"
+                let piped = try await f.run("/usr/bin/env", ["bash", "-c", pipe, Executable.path("ssoctl"), file])
+                #expect(piped.output.contains("1 account, 1 refresh token"), "\(piped)")
+            }
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     /// MSAL for Python writes “{}” before anybody has signed in. Counts alone would look as if tokens had been rejected.
     @Test func saysThatACacheWithoutAccountsHasNothingToImport() async throws {
         try await AgentProcessFixture.with { f in
