@@ -10,16 +10,16 @@ struct ListedProfile: Equatable {
     /// The account without its tenant profiles, as the record describes it.
     func account(_ key: AccountKey) -> Account {
         Account(
-            homeAccountID: key.homeAccountID, username: username.isEmpty ? nil : username, environment: environment,
-            source: source)
+            homeAccountID: key.homeAccountID, username: profile.username, environment: environment, source: source)
     }
 }
 
 extension ListedProfile {
     init(_ record: AccountRecord) {
         profile = TenantProfile(
-            realm: record.realm, localAccountID: record.localAccountID, username: record.username,
-            environment: record.environment, isHome: record.isHome)
+            realm: record.realm, localAccountID: record.localAccountID,
+            username: record.username.isEmpty ? nil : record.username, environment: record.environment,
+            isHome: record.isHome)
         source = record.source == AccountRecord.adalSource ? .adal : .msal
     }
 
@@ -35,7 +35,8 @@ extension ListedProfile {
         let tenant = texts.text(realm)
         profile = TenantProfile(
             realm: tenant, localAccountID: fields[.localAccountID].map { String(decoding: $0, as: UTF8.self) },
-            username: String(decoding: username, as: UTF8.self), environment: texts.text(environment),
+            username: username.isEmpty ? nil : String(decoding: username, as: UTF8.self),
+            environment: texts.text(environment),
             isHome: !type.elementsEqual(AccountRecord.entraType.utf8)
                 || AccountRecord.isHome(tenant, of: identifier?.text))
         source = fields[.source]?.elementsEqual(AccountRecord.adalSource.utf8) == true ? .adal : .msal

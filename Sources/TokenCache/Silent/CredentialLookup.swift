@@ -143,7 +143,7 @@ extension CredentialCache {
         profile.idToken = text
         var account = ListedProfile(first).account(token.account)
         if profile.isHome { account.homeIDToken = profile.idToken }
-        if token.account.homeAccountID == nil { account.username = record.username }
+        if token.account.homeAccountID == nil { account.username = profile.username }
         return TokenResult(
             accessToken: token.secret, tokenType: token.tokenType, expiresOn: token.expiresOn,
             extendedExpiresOn: token.extendedExpiresOn, scopes: token.scopes.scopes, idToken: text,

@@ -147,6 +147,7 @@ internal import TokenWire
             try await f.browse(to: begun.authorizationURL)
             let result = try await f.agent.completeInteractive(CompleteInteractive(sessionID: begun.sessionID))
             #expect(result.idToken == nil)
+            #expect(result.account.username == nil && result.tenantProfile?.username == nil)
         }
     }
 
