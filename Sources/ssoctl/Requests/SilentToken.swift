@@ -20,9 +20,10 @@ struct SilentToken {
     func acquire() async throws -> TokenResult {
         guard isNamed, let name, let authority = target.authority else {
             let found = try await signedIn()
-            // Each policy has an account of its own, which the agent finds by the authority.
-            if self.name == nil, found.count > 1, let policy = target.authority, policy.kind == .b2c,
-                case .success(let result) = await outcome(AccountReference(), policy)
+            // A policy, and a provider, have accounts of their own, which the agent finds by the authority.
+            if self.name == nil, found.count > 1, let provider = target.authority,
+                provider.kind == .b2c || provider.kind == .openID,
+                case .success(let result) = await outcome(AccountReference(), provider)
             {
                 return result
             }
@@ -35,9 +36,10 @@ struct SilentToken {
         }
         // The name may be a username, or the beginning of one. Without the list, nothing says that the user has to sign in.
         let found = try await signedIn()
-        if found.isEmpty, name.unlistedReference != name.reference {
+        if found.count != 1, name.unlistedReference != name.reference {
             let named = await outcome(name.unlistedReference, authority)
-            return try await result(named, of: name, at: authority, [])
+            if case .success(let result) = named { return result }
+            if found.isEmpty { return try await self.result(named, of: name, at: authority, []) }
         }
         guard found.count == 1, !name.isExact(found[0]) else {
             return try await result(exact, of: name, at: authority, found)

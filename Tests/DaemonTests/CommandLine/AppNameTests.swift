@@ -68,6 +68,30 @@ internal import Testing
         }
     }
 
+    @Test func findsTheAccountOfAProviderAmongThoseOfOneName() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let (name, app) = ("eve@contoso.com", ["--client-id", "app-1", "--scope", "read"])
+            let providers = ["one", "other"].map {
+                ["--authority", "\(f.emulator.url)/openid/\($0)", "--authority-kind", "openid"]
+            }
+            var identifiers: [String] = []
+            for provider in providers {
+                let account = try await f.json(["sign-in", "--login-hint", name] + app + provider)["account"]
+                identifiers.append(try #require((account as? [String: Any])?["identifier"] as? String))
+            }
+            #expect(Set(identifiers).count == 2)
+            for (provider, identifier) in zip(providers, identifiers) {
+                for named in [[], ["--account", name], ["--username", name]] {
+                    let account = try await f.json(["token"] + app + provider + named)["account"] as? [String: Any]
+                    #expect(account?["identifier"] as? String == identifier, "\(named)")
+                }
+            }
+            try await f.ssoctl(["token"] + app + ["--account", name], status: 2)
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     /// The emulator's authorities are not the default one, so that the token is found by the account's own.
     @Test func takesTheAuthorityOfTheAccountIfNoneIsGiven() async throws {
         try await AgentProcessFixture.with { f in
