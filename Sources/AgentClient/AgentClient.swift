@@ -344,7 +344,8 @@ extension AgentClient {
     /// - Throws: `storeUnavailable` (-53008) if the source has no key or is not the one that the agent requires, the store cannot be
     ///   written, or a file in quarantine may need the former key; `invalidDeveloperParameter` (-51112) if the new passphrase is missing or
     ///   has fewer than 8 characters; `requestDenied` (-53011) if the current passphrase is missing or wrong, a wrong one was sent in the
-    ///   last five seconds, or nobody has confirmed the change. Nothing has changed then.
+    ///   last five seconds, or nobody has confirmed the change. Nothing has changed then. With `agentUnavailable` (-53004) or `timedOut`
+    ///   (-53006), the key may have changed.
     @discardableResult
     public func setKey(_ request: SetKey) async throws(TokenError) -> KeyStatus {
         return try await keyStatus(after: request, timeout: Self.confirmationLimit)

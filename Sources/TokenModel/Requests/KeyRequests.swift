@@ -126,6 +126,10 @@ extension SetKey: AgentRequest {
     package typealias Reply = KeyStatus
     package static let number: UInt32 = 32
     package var purpose: String? { "change the key of the token store" }
+
+    /// False: the current passphrase of a repeated request is not the current one any more, so that a change that has been made would be
+    /// reported as refused.
+    package var isRepeatable: Bool { false }
 }
 
 /// Opens the store: with a passphrase, or by reading the key from its source once more. The reply is `KeyStatus`.

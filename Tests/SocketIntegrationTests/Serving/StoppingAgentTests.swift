@@ -26,6 +26,23 @@ internal import TokenWire
         #expect(error?.message.contains("try again") == true)
     }
 
+    /// The agent may have changed the key before it ended. With the former passphrase, it would refuse the request now.
+    @Test func sendsNoChangeOfTheKeyAgain() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("agent.sock")
+        let changes = Counter()
+        _ = try PretendedAgent(at: path) { frame in
+            guard (try? frame.request(SetKey.self)) != nil else { return nil }
+            changes.add()
+            throw TokenError(.internalError, "the agent has ended")
+        }
+        let client = AgentClient(socketPath: path, appName: "test")
+        let error = await #expect(throws: TokenError.self) { try await client.setKey(SetKey(source: .file)) }
+        #expect(error?.code == .agentUnavailable)
+        #expect(error?.message.hasPrefix("the agent closed the connection before it replied") == true)
+        #expect(changes.count == 1)
+    }
+
     /// Counts requests.
     private final class Counter: Sendable {
         private let number = Mutex(0)
