@@ -109,6 +109,8 @@ struct ConnectionReader {
             stream = nil
             connection.results?.drop()
         }
+        // Closing is not enough: a copy (`fork`) of this process has the descriptor too, and the agent would take the connection for open.
+        shutdown(socket, Int32(SHUT_RDWR))
         close(socket)
     }
 

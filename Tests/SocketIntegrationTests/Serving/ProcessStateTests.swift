@@ -1,3 +1,4 @@
+internal import AgentSocket
 internal import AgentTestSupport
 internal import Foundation
 internal import TestSupport
@@ -70,6 +71,34 @@ internal import TokenModel
                 while waitpid(child, &status, 0) < 0, errno == EINTR {}
                 try #require(status == 0, "copy \(round) ended with \(status)")
             }
+        }
+    }
+
+    /// A copy of the process has the connection too, and may live for days.
+    @Test(.enabled(if: !Sanitizer.isOfThreads)) func endsAConnectionThatACopyOfTheProcessHasToo() async {
+        await #expect(processExitsWith: .success) {
+            let folder = try TemporaryFolder()
+            let path = folder.file("agent.sock")
+            let listener = try UnixSocket.make()
+            let isBound = try UnixSocket.withAddress(of: path) { bind(listener, $0, $1) == 0 }
+            try #require(isBound && listen(listener, 1) == 0)
+            let client = AgentClient(socketPath: path, timeout: .zero)
+            // Ends at its deadline, when there is a connection.
+            _ = try? client.listAccountsAndWait(ListAccounts(clientID: nil))
+            let peer = accept(listener, nil, nil)
+            try #require(peer >= 0)
+            UnixSocket.letReadersWait(on: peer, milliseconds: 60_000)
+            let child = try copyProcess()
+            if child == 0 {
+                poll(nil, 0, 300_000)
+                _exit(0)
+            }
+            client.close()
+            var (bytes, count) = ([UInt8](repeating: 0, count: 4096), 1)
+            while count > 0 { count = recv(peer, &bytes, bytes.count, 0) }
+            #expect(count == 0)
+            kill(child, SIGKILL)
+            while waitpid(child, nil, 0) < 0, errno == EINTR {}
         }
     }
 
