@@ -53,8 +53,9 @@ struct ConnectionState {
     private var reader = Reader.none
     /// The call that was sent by `sendAlone` and is not finished; its reply, if the reading thread has read it.
     private var soleCall: (id: UInt64, reply: ReplyFrame?)?
-    /// The deadline until which the reading thread sleeps.
-    private var threadDeadline = MonotonicTime.distantFuture
+    /// No call has an earlier deadline. Those of thousands of calls are compared when it has passed only, and not at each reply. The
+    /// reading thread sleeps until then at most.
+    private var earliestDeadline = MonotonicTime.distantFuture
 
     /// Who reads replies.
     private enum Reader {
@@ -119,13 +120,13 @@ struct ConnectionState {
         let reply = soleCall?.reply
         soleCall = nil
         guard reserved.remove(id) != nil else {
-            if reply == nil, isOpen { calls[id] = call.awaitingLateReply(at: .now) }
+            if reply == nil, isOpen, let late = call.awaitingLateReply(at: .now) { register(late, id: id) }
             return .cancelled(reply)
         }
         if let reply { return .replied(reply) }
         guard !isClosed else { return .closed }
         if isOpen {
-            calls[id] = call
+            register(call, id: id)
             return .sent
         }
         return call.isRepeatable ? enqueue(call, id: id) : .lost
@@ -133,16 +134,24 @@ struct ConnectionState {
 
     /// Sends a call on the open connection, or keeps it for the next one.
     private mutating func enqueue(_ call: PendingCall, id: UInt64) -> AddResult {
-        calls[id] = call
+        register(call, id: id)
         guard hasThread else {
             hasThread = true
             return .needsThread
         }
         guard socket != nil else { return .sent }
         transmit(id)
-        // The thread has to read, to wait for room in the socket, or for a deadline earlier than the one it sleeps until.
-        if reader == .none || !outbox.isEmpty || call.deadline < threadDeadline { wakeThread() }
+        // The thread has to read, or to wait for room in the socket.
+        if reader == .none || !outbox.isEmpty { wakeThread() }
         return .sent
+    }
+
+    /// Adds a call, and wakes the thread if it sleeps longer than until the call's deadline.
+    private mutating func register(_ call: PendingCall, id: UInt64) {
+        calls[id] = call
+        guard call.deadline < earliestDeadline else { return }
+        earliestDeadline = call.deadline
+        wakeThread()
     }
 
     mutating func abandon(_ id: UInt64) -> PendingCall? {
@@ -153,7 +162,7 @@ struct ConnectionState {
     /// Removes a call, whose late reply may still be waited for.
     private mutating func end(_ id: UInt64, at now: MonotonicTime) -> PendingCall? {
         guard let call = calls.removeValue(forKey: id) else { return nil }
-        calls[id] = call.awaitingLateReply(at: now)
+        if let late = call.awaitingLateReply(at: now) { register(late, id: id) }
         return call
     }
 
@@ -243,12 +252,14 @@ struct ConnectionState {
 
     /// Removes the calls whose deadline has passed, and returns them.
     mutating func expire(at now: MonotonicTime) -> [PendingCall] {
-        let expired = calls.filter { $0.value.deadline <= now }
-        return expired.keys.compactMap { end($0, at: now) }
+        guard earliestDeadline <= now else { return [] }
+        let expired = calls.filter { $0.value.deadline <= now }.keys.compactMap { end($0, at: now) }
+        earliestDeadline = calls.values.lazy.map(\.deadline).min() ?? .distantFuture
+        return expired
     }
 
-    /// Returns the events of the socket that the thread has to wait for, and the next deadline of a call; nil if the
-    /// client was closed.
+    /// Returns the events of the socket that the thread has to wait for, and a time not after the next deadline of a call; nil if
+    /// the client was closed.
     ///
     /// No event is awaited while a caller reads or no call is in flight: `poll` reports a broken connection regardless.
     mutating func nextWait() -> (events: Int16, deadline: MonotonicTime)? {
@@ -256,8 +267,7 @@ struct ConnectionState {
         if reader != .caller { reader = calls.isEmpty ? .none : .thread }
         let output = outbox.isEmpty ? 0 : Int16(POLLOUT)
         guard reader == .thread else { return (output, .distantFuture) }
-        threadDeadline = calls.values.map(\.deadline).min() ?? .distantFuture
-        return (output | Int16(POLLIN), threadDeadline)
+        return (output | Int16(POLLIN), earliestDeadline)
     }
 
     /// Writes as much of the outbox as the socket takes without blocking.

@@ -157,6 +157,34 @@ internal import TokenWire
         }
     }
 
+    @Test func waitsForTheDeadlineOfTheCallsThatRemain() throws {
+        try Pair.with { pair in
+            var state = pair.connected()
+            let now = MonotonicTime.now
+            for id in [1, 3] as [UInt64] { Self.add(id, to: &state, until: now.advanced(by: .seconds(Int64(id)))) }
+            let replied = state.removeCall(repliedBy: try Self.reply(1))
+            #expect(replied != nil)
+            let early = state.expire(at: now.advanced(by: .seconds(2)))
+            #expect(early.isEmpty)
+            #expect(state.nextWait()?.deadline == now.advanced(by: .seconds(3)))
+            let late = state.expire(at: now.advanced(by: .seconds(3)))
+            #expect(late.count == 1)
+            #expect(state.calls.isEmpty)
+        }
+    }
+
+    /// The thread asks for late calls at each reply. If it compared every deadline then, this test would take longer than its time limit.
+    @Test func comparesTheDeadlinesOfManyCallsOnlyWhenOneHasPassed() {
+        var state = ConnectionState()
+        let (now, count) = (MonotonicTime.now, 50_000)
+        for id in 1...UInt64(count) { Self.add(id, to: &state, until: now.advanced(by: .seconds(90))) }
+        var early = 0
+        for _ in 0..<count { early += state.expire(at: now).count }
+        #expect(early == 0)
+        let late = state.expire(at: now.advanced(by: .seconds(90)))
+        #expect(late.count == count)
+    }
+
     @Test func passesOnTheLateReplyOfACallThatHasAUseForIt() throws {
         try Pair.with { pair in
             let late = Mutex(0)
@@ -213,6 +241,11 @@ internal import TokenWire
     }
 
     private static let call = PendingCall(frame: [1], deadline: .distantFuture, isRepeatable: true) { _ in }
+
+    private static func add(_ id: UInt64, to state: inout ConnectionState, until deadline: MonotonicTime) {
+        state.reserve(id)
+        _ = state.add(PendingCall(frame: [1], deadline: deadline, isRepeatable: true) { _ in }, id: id)
+    }
 
     private static func reply(_ id: UInt64) throws -> ReplyFrame {
         let frame = ReplyFrame.encode(.success(CancelInteraction.Reply()), to: CancelInteraction.self, id: id)
