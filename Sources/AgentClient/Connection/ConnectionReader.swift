@@ -120,7 +120,9 @@ struct ConnectionReader {
                 pollfd(fd: socket, events: wait.events, revents: 0),
                 pollfd(fd: wake, events: Int16(POLLIN), revents: 0),
             ]
-            poll(&events, 2, wait.deadline.pollTimeout(from: .now))
+            let count = poll(&events, 2, wait.deadline.pollTimeout(from: .now))
+            // An app that has forbidden itself to open files (RLIMIT_NOFILE) may not wait for two of them either.
+            guard count >= 0 || errno == EINTR else { return }
             if events[1].revents != 0 { drain(wake) }
             if events[0].revents & Int16(POLLOUT) != 0 { connection.state.withLock { $0.flush() } }
             if events[0].revents & ~Int16(POLLOUT) != 0,

@@ -78,15 +78,7 @@ internal import TokenModel
     @Test(.enabled(if: !Sanitizer.isOfThreads)) func endsAConnectionThatACopyOfTheProcessHasToo() async {
         await #expect(processExitsWith: .success) {
             let folder = try TemporaryFolder()
-            let path = folder.file("agent.sock")
-            let listener = try UnixSocket.make()
-            let isBound = try UnixSocket.withAddress(of: path) { bind(listener, $0, $1) == 0 }
-            try #require(isBound && listen(listener, 1) == 0)
-            let client = AgentClient(socketPath: path, timeout: .zero)
-            // Ends at its deadline, when there is a connection.
-            _ = try? client.listAccountsAndWait(ListAccounts(clientID: nil))
-            let peer = accept(listener, nil, nil)
-            try #require(peer >= 0)
+            let (client, peer) = try connectedClient(in: folder)
             UnixSocket.letReadersWait(on: peer, milliseconds: 60_000)
             let child = try copyProcess()
             if child == 0 {
@@ -117,6 +109,25 @@ internal import TokenModel
     }
 
     #if os(Linux)
+        /// Some programs forbid themselves to open files, so that nothing that takes them over can. Waiting for files has the same limit.
+        @Test func endsACallIfTheThreadMayNotWaitForItsReply() async {
+            await #expect(processExitsWith: .success) {
+                let folder = try TemporaryFolder()
+                let (client, peer) = try connectedClient(in: folder)
+                let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+                var limit = rlimit()
+                try #require(getrlimit(files, &limit) == 0)
+                var none = rlimit(rlim_cur: 0, rlim_max: limit.rlim_max)
+                try #require(setrlimit(files, &none) == 0)
+                let outcome = Result { try client.wait(GetStatus(), timeout: .seconds(60)) }
+                try #require(setrlimit(files, &limit) == 0)
+                let error = #expect(throws: TokenError.self) { try outcome.get() }
+                #expect(error?.code == .agentUnavailable)
+                #expect(error?.message.hasPrefix("no socket: ") == true)
+                close(peer)
+            }
+        }
+
         @Test func endsACallIfNoThreadCanBeCreated() async {
             await #expect(processExitsWith: .success) {
                 // The limit does not hold for root.
@@ -131,6 +142,21 @@ internal import TokenModel
             }
         }
     #endif
+}
+
+/// A client and the other end of its connection, where nothing is answered.
+private func connectedClient(in folder: TemporaryFolder) throws -> (client: AgentClient, peer: Int32) {
+    let path = folder.file("agent.sock")
+    let listener = try UnixSocket.make()
+    defer { close(listener) }
+    let isBound = try UnixSocket.withAddress(of: path) { bind(listener, $0, $1) == 0 }
+    try #require(isBound && listen(listener, 1) == 0)
+    let client = AgentClient(socketPath: path, timeout: .zero)
+    // Ends at its deadline, when there is a connection.
+    _ = try? client.listAccountsAndWait(ListAccounts(clientID: nil))
+    let peer = accept(listener, nil, nil)
+    try #require(peer >= 0)
+    return (client, peer)
 }
 
 /// Copies the process; returns 0 in the copy, and the copy's process ID otherwise.
