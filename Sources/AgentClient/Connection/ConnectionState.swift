@@ -270,11 +270,17 @@ struct ConnectionState {
         return (output | Int16(POLLIN), earliestDeadline)
     }
 
-    /// Writes as much of the outbox as the socket takes without blocking.
+    /// Writes as much of the outbox as the socket takes without blocking. A socket that takes nothing any more is ended for reading too,
+    /// so that the thread closes it: it would be writable for ever.
     mutating func flush() {
         guard let socket, !outbox.isEmpty else { return }
         let sent = outbox.withUnsafeBytes { send(socket, $0.baseAddress, $0.count, Self.sendFlags) }
-        if sent > 0 { outbox.removeFirst(sent) }
+        if sent > 0 {
+            outbox.removeFirst(sent)
+        } else if sent < 0, errno != EAGAIN, errno != EINTR {
+            outbox.removeAll()
+            shutdown(socket, Int32(SHUT_RDWR))
+        }
     }
 
     private mutating func transmit(_ id: UInt64) {

@@ -185,6 +185,22 @@ internal import TokenWire
         #expect(late.count == count)
     }
 
+    /// Such a socket can always be written to, so that the thread would not wait.
+    @Test func endsAConnectionWhoseOtherEndDoesNotRead() throws {
+        try Pair.with { pair in
+            var state = pair.connected()
+            pair.refuseInput()
+            let sent = state.sendAlone([1], id: 1)
+            #expect(sent != nil)
+            #expect(state.nextWait()?.events == Int16(POLLOUT))
+            state.flush()
+            #expect(state.nextWait()?.events == 0)
+            var byte: UInt8 = 0
+            let count = recv(pair.socket, &byte, 1, Int32(MSG_DONTWAIT))
+            #expect(count == 0)
+        }
+    }
+
     @Test func passesOnTheLateReplyOfACallThatHasAUseForIt() throws {
         try Pair.with { pair in
             let late = Mutex(0)
@@ -270,6 +286,9 @@ internal import TokenWire
         private init(socket: Int32, wake: Int32, peer: Int32, wakeEnd: Int32) {
             (self.socket, self.wake, self.peer, self.wakeEnd) = (socket, wake, peer, wakeEnd)
         }
+
+        /// Has the other end of the socket read nothing any more.
+        func refuseInput() { shutdown(peer, Int32(SHUT_RD)) }
 
         /// The bytes that have arrived at the other end of the socket.
         var sent: [UInt8] {
