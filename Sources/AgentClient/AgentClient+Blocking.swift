@@ -48,6 +48,13 @@ extension AgentClient {
     }
 }
 
+extension AgentClient {
+    /// The error of every call in a copy (`fork`) of a process that has made a client; nil in any other process.
+    ///
+    /// Code with completion blocks asks for it before it starts a task: in a copy, tasks and queues may never run.
+    package static var errorOfCopiedProcess: TokenError? { AgentConnection.errorOfCopiedProcess }
+}
+
 /// Passes the outcome of a call to the thread that waits for it.
 final class OutcomeBox: Sendable {
     private let outcome = Mutex<AgentConnection.Outcome?>(nil)

@@ -6,8 +6,8 @@ public import Foundation
 /// Acquires tokens from the cache, by redeeming a refresh token, or by an interactive sign-in.
 ///
 /// The sign-in page opens in the system browser; without a display, a device code is shown. Each request ends exactly
-/// once, with a token or an error. A completion block is called on a background thread, never by the method itself. If
-/// the task of an async form is cancelled, so is the request: `AD_USER_CANCELLED` with `ERROR_UI_USER_CANCEL` (403). Only
+/// once, with a token or an error. A completion block is called on a background thread, and by the method itself only in
+/// a copy (`fork`) of the process. If the task of an async form is cancelled, so is the request: `AD_USER_CANCELLED` with `ERROR_UI_USER_CANCEL` (403). Only
 /// one sign-in may be in progress in a process, of ADAL or of MSAL: another request that needs one ends with
 /// `ERROR_UI_MULTLIPLE_INTERACTIVE_REQUESTS` (400). May be called from any thread.
 extension ADAuthenticationContext {
@@ -194,8 +194,8 @@ public var AD_FORCE_PROMPT: ADPromptBehavior { ADPromptBehavior(3) }
 
 /// Acquires tokens without user interaction, from the cache or by redeeming a refresh token.
 ///
-/// Each request ends exactly once, with a token or an error. A completion block is called on a background thread, never
-/// by the method itself. `ERROR_SERVER_USER_INPUT_NEEDED` (200) means that only `acquireToken` can help; the server's
+/// Each request ends exactly once, with a token or an error. A completion block is called on a background thread, and by
+/// the method itself only in a copy (`fork`) of the process. `ERROR_SERVER_USER_INPUT_NEEDED` (200) means that only `acquireToken` can help; the server's
 /// error, if the server was asked, is under `NSUnderlyingErrorKey`. If the task of an async form is cancelled, its wait
 /// ends with `AD_USER_CANCELLED` and `ERROR_UI_USER_CANCEL` (403). May be called from any thread.
 extension ADAuthenticationContext {
@@ -295,7 +295,8 @@ extension ADAuthenticationContext {
 /// another identity provider.
 ///
 /// The tokens are saved, as those of a sign-in are. Each request ends exactly once, with a token or an error. A
-/// completion block is called on a background thread, never by the method itself. May be called from any thread.
+/// completion block is called on a background thread, and by the method itself only in a copy (`fork`) of the process. May
+/// be called from any thread.
 extension ADAuthenticationContext {
     /// Redeems a refresh token; the cache is not used.
     ///

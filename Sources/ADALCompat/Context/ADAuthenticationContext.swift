@@ -12,7 +12,8 @@ public import Foundation
 ///
 /// The agent keeps the tokens and shares them with every app of the sharing group, of ADAL and of MSAL: an account that
 /// signed in with one of them is signed in here. Requests may be made from any thread, any number of them concurrently;
-/// each uses the values that the properties have when it is made.
+/// each uses the values that the properties have when it is made. In a copy (`fork`) of the process every request fails, and the method
+/// itself calls the completion block.
 open class ADAuthenticationContext: NSObject {
     /// The authority in canonical form: lower case, `https://<host>/<tenant>`, with the port if one was given.
     public let authority: String

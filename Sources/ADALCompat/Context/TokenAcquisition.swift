@@ -62,7 +62,12 @@ package struct TokenAcquisition: Sendable {
     }
 
     /// Runs the request and calls `completion` once, on a background thread.
+    ///
+    /// In a copy (`fork`) of the process, where tasks and queues may never run, the request fails, on the calling thread.
     func run(_ completion: @escaping @Sendable (ADAuthenticationResult) -> Void) {
+        if let error = AgentClient.errorOfCopiedProcess {
+            return completion(result(.failure(ADAuthenticationError(error))))
+        }
         // Unstructured, because nothing waits for a completion block.
         Task {
             let outcome = await outcome()

@@ -90,6 +90,8 @@ final class AgentConnection: Sendable {
     /// the original process. In the copy, locks may be held for ever, and Swift's locks trap if they are contended.
     private static var isCopiedProcess: Bool { agent_is_copied_process() != 0 }
 
+    static var errorOfCopiedProcess: TokenError? { isCopiedProcess ? copied : nil }
+
     private static let copied = TokenError(
         .agentUnavailable,
         "this process is a copy (fork) of one that has used the agent; programs that it starts (exec) can use it")

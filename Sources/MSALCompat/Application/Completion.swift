@@ -1,3 +1,4 @@
+internal import AgentClient
 internal import Dispatch
 internal import Foundation
 
@@ -39,6 +40,7 @@ struct Completion<Value: Sendable>: Sendable {
     func call(_ prepare: () throws -> @Sendable () async throws -> Value) {
         let work: @Sendable () async throws -> Value
         do {
+            if let error = AgentClient.errorOfCopiedProcess { throw MSALError.error(for: error) }
             work = try prepare()
         } catch {
             return report(.failure(error))
@@ -56,9 +58,11 @@ struct Completion<Value: Sendable>: Sendable {
     }
 
     /// Calls the block with a result that is known already: before this method returns, unless the app set a queue, or
-    /// the block belongs on the main thread and this is another thread.
+    /// the block belongs on the main thread and this is another thread. In a copy (`fork`) of the process, where queues may never run,
+    /// always before this method returns.
     func report(_ outcome: Result<Value, any Error>) {
-        guard queue == nil, !isForMainThread || MainThread.isCurrent else {
+        let isForThisThread = queue == nil && (!isForMainThread || MainThread.isCurrent)
+        guard isForThisThread || AgentClient.errorOfCopiedProcess != nil else {
             return (queue ?? .main).async { block(outcome) }
         }
         block(outcome)

@@ -19,7 +19,8 @@ internal import TokenModel
 /// return, `acquireToken` and `signout` on the main queue (which other threads than the main one serve on Linux, under
 /// `dispatchMain()` or an async `main`), `acquireTokenSilent` on any thread. An error that is known before the work
 /// begins is then reported before the method returns; by `acquireToken` and `signout` only if the caller is on the main
-/// thread. Blocks are `@preconcurrency`, so that code written before Swift 6 compiles unchanged.
+/// thread. In a copy (`fork`) of the process, where no request can succeed, every block is called before the method returns. Blocks are
+/// `@preconcurrency`, so that code written before Swift 6 compiles unchanged.
 ///
 /// An async method whose task is cancelled throws `CancellationError`; `acquireToken(with:)` throws
 /// `MSALError.userCanceled`.

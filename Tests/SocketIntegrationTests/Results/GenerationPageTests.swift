@@ -177,18 +177,12 @@ internal import TokenModel
 
         /// A child has the memory of its parent, and another process ID: what the policy has allowed the parent is not the child's.
         @Test func isInvalidInAChildOfTheProcess() throws {
-            typealias Fork = @convention(c) () -> Int32
-            let symbol = try #require(dlsym(nil, "fork"))
-            // The type is that of the function's declaration in C.
-            let fork = unsafeBitCast(symbol, to: Fork.self)
             let view = try Page().view()
             #expect(view.isValid)
-            let child = fork()
+            let child = try CopiedProcess.make()
             if child == 0 { _exit(view.isValid ? 1 : 0) }
             try #require(child > 0)
-            var status: Int32 = -1
-            while waitpid(child, &status, 0) < 0, errno == EINTR {}
-            #expect(status == 0)
+            #expect(CopiedProcess.wait(for: child) == 0)
             #expect(view.isValid)
         }
     }

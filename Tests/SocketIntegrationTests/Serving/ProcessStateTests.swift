@@ -23,7 +23,7 @@ internal import TokenModel
                 let client = AgentClient(socketPath: path, appName: "parent")
                 let list = ListAccounts(clientID: nil)
                 #expect(try client.listAccountsAndWait(list).count == 1, "before")
-                let child = try copyProcess()
+                let child = try CopiedProcess.make()
                 if child == 0 {
                     let other = AgentClient(socketPath: path, appName: "child")
                     for client in [client, other] {
@@ -36,8 +36,7 @@ internal import TokenModel
                     }
                     _exit(0)
                 }
-                var status: Int32 = -1
-                while waitpid(child, &status, 0) < 0, errno == EINTR {}
+                let status = CopiedProcess.wait(for: child)
                 #expect(status == 0, "the copy ended with \(status)")
                 #expect(try client.listAccountsAndWait(list).count == 1, "after")
             }
@@ -57,7 +56,7 @@ internal import TokenModel
             results.drop()
             for _ in 0..<3 { Thread.detachNewThread { while true { results.drop() } } }
             for round in 0..<30 {
-                let child = try copyProcess()
+                let child = try CopiedProcess.make()
                 if child == 0 {
                     // Ends a copy that waits for the lock, and none that has to wait for a processor.
                     var signals = sigset_t()
@@ -67,8 +66,7 @@ internal import TokenModel
                     let isEmpty = results.result(for: request) == nil && results.generations(for: request) == nil
                     _exit(isEmpty ? 0 : 1)
                 }
-                var status: Int32 = -1
-                while waitpid(child, &status, 0) < 0, errno == EINTR {}
+                let status = CopiedProcess.wait(for: child)
                 try #require(status == 0, "copy \(round) ended with \(status)")
             }
         }
@@ -79,18 +77,20 @@ internal import TokenModel
         await #expect(processExitsWith: .success) {
             let folder = try TemporaryFolder()
             let (client, peer) = try connectedClient(in: folder)
-            UnixSocket.letReadersWait(on: peer, milliseconds: 60_000)
-            let child = try copyProcess()
+            let child = try CopiedProcess.make()
             if child == 0 {
                 poll(nil, 0, 300_000)
                 _exit(0)
             }
             client.close()
+            var event = pollfd(fd: peer, events: Int16(POLLIN), revents: 0)
             var (bytes, count) = ([UInt8](repeating: 0, count: 4096), 1)
-            while count > 0 { count = recv(peer, &bytes, bytes.count, 0) }
+            while count > 0, poll(&event, 1, 60_000) == 1 {
+                count = recv(peer, &bytes, bytes.count, Int32(MSG_DONTWAIT))
+            }
             #expect(count == 0)
             kill(child, SIGKILL)
-            while waitpid(child, nil, 0) < 0, errno == EINTR {}
+            _ = CopiedProcess.wait(for: child)
         }
     }
 
@@ -157,12 +157,4 @@ private func connectedClient(in folder: TemporaryFolder) throws -> (client: Agen
     let peer = accept(listener, nil, nil)
     try #require(peer >= 0)
     return (client, peer)
-}
-
-/// Copies the process; returns 0 in the copy, and the copy's process ID otherwise.
-private func copyProcess() throws -> Int32 {
-    typealias Fork = @convention(c) () -> Int32
-    // The type is that of the function's declaration in C.
-    let fork = unsafeBitCast(try #require(dlsym(nil, "fork")), to: Fork.self)
-    return fork()
 }
