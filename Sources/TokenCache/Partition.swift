@@ -68,7 +68,7 @@ package struct Partition: Sendable, Equatable {
     }
 
     /// The number of accounts that have tokens of an app's own.
-    package func accountCount(ofApp clientID: ClientID) -> Int { holders.accountCount(ofApp: clientID) }
+    func accountCount(ofApp clientID: ClientID) -> Int { holders.accountCount(ofApp: clientID) }
 
     /// Whether an account has account records. It is not unpacked.
     func hasAccountRecords(_ account: AccountKey) -> Bool { table.hasAccountRecords(account) }

@@ -30,7 +30,7 @@ enum StoreRoom: Equatable {
         let partition = cache.partition(parameters.sharingGroup)
         let known = partition[account]
         if case .signIn = issuance, !partition.contains(account),
-            self == .exhausted || partition.accountCount(ofApp: parameters.clientID) >= Self.accountsOfAnApp
+            self == .exhausted || cache.accountCount(ofApp: parameters.clientID) >= Self.accountsOfAnApp
         {
             throw TokenError(
                 .storeUnavailable,
@@ -53,7 +53,8 @@ enum StoreRoom: Equatable {
     /// Half of what a store may have, and three quarters of it.
     private static let scarceSize = StoreLimits.size / 2
     private static let fullSize = StoreLimits.size / 4 * 3
-    /// The number of accounts that an app may have in a large store and still add others.
+    /// The number of accounts that an app may have in a large store and still add others. Those of all sharing groups count: an app may
+    /// name any group.
     static let accountsOfAnApp = 256
     /// The number of access tokens that an app may have of an account in a large store and still add others.
     static let tokensOfAnAccount = 16

@@ -32,6 +32,20 @@ internal import TokenStore
         }
     }
 
+    /// Each group would have room for as many accounts otherwise.
+    @Test func countsTheAccountsOfAnAppInAllSharingGroups() throws {
+        var builder = CacheBuilder()
+        for number in 0..<StoreRoom.accountsOfAnApp {
+            let group = try #require(SharingGroup("group-\(number % 16)"))
+            try builder.signIn("user-\(number)", builder.parameters(group: group))
+        }
+        for name in ["group-1", "another"] {
+            let group = try #require(SharingGroup(name))
+            let error = try Self.refusal(.scarce, "new", builder.parameters(group: group), builder)
+            #expect(error?.code == .storeUnavailable, "\(name)")
+        }
+    }
+
     /// A provider that does not take back a refresh token has replaced the old one.
     @Test(arguments: [StoreRoom.scarce, .exhausted]) func alwaysSavesRefreshTokens(room: StoreRoom) throws {
         var builder = CacheBuilder()
