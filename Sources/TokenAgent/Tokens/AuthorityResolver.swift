@@ -174,7 +174,10 @@ final class AuthorityResolver {
                 let clouds = try await self.service.discoverClouds(of: authority, correlationID: correlationID)
                 await self.learn(clouds, about: environment)
             } catch {
-                if error.code == .authorityValidation { self.cacheError(error, about: environment) }
+                // A host of this machine is used all the same.
+                if error.code == .authorityValidation, !authority.isLoopback {
+                    self.cacheError(error, about: environment)
+                }
                 throw error
             }
         }

@@ -98,6 +98,17 @@ internal import TokenModel
         #expect(try await parts.refusal("https://login.example.com/common", validates: false) == nil)
     }
 
+    /// No cloud knows an emulator, which may say so itself.
+    @Test func acceptsAnUnknownHostOfThisMachineAgainAndAgain() async throws {
+        for _ in 0..<2 {
+            let refusal = try await parts.refusal("https://localhost:8080/common")
+            #expect(refusal == nil)
+            let resolving = try await parts.resolve("https://localhost:8080/common")
+            await parts.provider.discoveries.next().fail(TokenError(.authorityValidation, "no such authority"))
+            #expect(try await resolving.value().environment == "localhost:8080")
+        }
+    }
+
     @Test func refusesAMalformedDocumentEvenWithoutValidation() async throws {
         let resolving = try await parts.resolve("https://login.example.com/common", validates: false)
         await parts.provider.discoveries.next().fail(TokenError(.serverInvalidResponse, "no names"))
