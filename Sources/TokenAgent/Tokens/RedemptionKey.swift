@@ -20,6 +20,8 @@ struct RedemptionKey: Hashable {
     private let redirectURI: ExactText?
     private let group: SharingGroup
     private let version: OAuthVersion
+    /// Without the validation, an app uses an authority that is refused to others.
+    private let validatesAuthority: Bool
     private let claims: ExactText?
     private let capabilities: [ExactText]
     private let extraParameters: [ExactText: ExactText]
@@ -33,6 +35,7 @@ struct RedemptionKey: Hashable {
         redirectURI = parameters.redirectURI.map(ExactText.init)
         group = parameters.sharingGroup
         version = parameters.version
+        validatesAuthority = parameters.validatesAuthority
         claims = parameters.claims.map(ExactText.init)
         capabilities = parameters.capabilities.map(ExactText.init)
         extraParameters = Dictionary(

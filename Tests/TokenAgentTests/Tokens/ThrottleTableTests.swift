@@ -12,7 +12,7 @@ internal import TokenModel
         let table = ThrottleTable()
         var error = TokenError(.declinedScopes, "fewer scopes")
         error.details.partialResult = Self.result
-        let keys = try (0..<200).map(Self.key)
+        let keys = try (0..<200).map { try Self.key($0) }
         for (number, key) in keys.enumerated() { _ = table.record(error, for: key, at: Int64(number / 4)) }
         let kept = keys.filter { table.error(for: $0, at: 100)?.details.partialResult != nil }
         #expect(kept.count == 32)
@@ -31,16 +31,27 @@ internal import TokenModel
         #expect((repeated?.details.httpHeaders["X-Long"] != nil) == (length < 4096))
     }
 
-    private static func key(_ number: Int) throws -> RedemptionKey {
+    @Test func returnsARefusedAuthorityToNoRequestWithoutValidation() throws {
+        let table = ThrottleTable()
+        var error = TokenError(.authorityValidation, "no such authority")
+        error.details.oauthError = "invalid_instance"
+        let (validating, other) = (try Self.key(1), try Self.key(1, validates: false))
+        _ = table.record(error, for: validating, at: 100)
+        #expect(table.error(for: validating, at: 110)?.code == .authorityValidation)
+        #expect(table.error(for: other, at: 110) == nil)
+    }
+
+    private static func key(_ number: Int, validates: Bool = true) throws -> RedemptionKey {
         let app = try #require(CacheBuilder.app)
         let token = RefreshTokenRecord(
             account: AccountKey(issuer: .microsoft, homeAccountID: HomeAccountID("alice.tid"), username: nil),
             environment: "login.windows.net", clientID: app, familyID: nil,
             secret: Secret("rt"),
             restriction: nil, binding: nil, obtainedOn: nil)
-        let parameters = TokenParameters(
+        var parameters = TokenParameters(
             clientID: app, sharingGroup: .standard, authority: .common, version: .v2,
             scopes: ScopeSet(["Scope.\(number)"]), claims: nil)
+        parameters.validatesAuthority = validates
         return try #require(
             RedemptionKey(RedemptionPlan(account: token.account, authority: .common, candidates: [token]), parameters))
     }
