@@ -39,12 +39,15 @@ enum StoreRoom: Equatable {
         }
         let isCrowded =
             known.accessTokens.values.count { $0.clientID == parameters.clientID } >= Self.tokensOfAnAccount
+        // One for each tenant, of which an app with a provider of its own may name any.
+        let hasManyIDTokens =
+            known.idTokens.values.count { $0.clientID == parameters.clientID } >= Self.tokensOfAnAccount
         return changes.filter { change in
             switch change {
             case .save(.accessToken(let token)):
                 known.accessTokens[token.key] != nil
                     || self == .scarce && !isCrowded && token.secret.count <= Self.longToken
-            case .save(.idToken(let token)): known.idTokens[token.key] != nil || self == .scarce
+            case .save(.idToken(let token)): known.idTokens[token.key] != nil || self == .scarce && !hasManyIDTokens
             default: true
             }
         }
@@ -56,7 +59,7 @@ enum StoreRoom: Equatable {
     /// The number of accounts that an app may have in a large store and still add others. Those of all sharing groups count: an app may
     /// name any group.
     static let accountsOfAnApp = 256
-    /// The number of access tokens that an app may have of an account in a large store and still add others.
+    /// The number of access tokens, and of ID tokens, that an app may have of an account in a large store and still add others.
     static let tokensOfAnAccount = 16
     /// The length of access tokens that are kept in a large store, in bytes; twice that of the longest ones of Entra.
     private static let longToken = 16 << 10

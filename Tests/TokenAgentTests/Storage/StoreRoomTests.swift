@@ -71,6 +71,18 @@ internal import TokenStore
         #expect(!saved.contains { if case .save(.accessToken) = $0 { true } else { false } })
     }
 
+    @Test func keepsFewIDTokensOfAnAccountInALargeStore() throws {
+        var builder = CacheBuilder()
+        let tenants = (0...StoreRoom.tokensOfAnAccount).map { "7a1e0000-0000-4000-8000-0000000000\(10 + $0)" }
+        for (number, tenant) in tenants.enumerated() {
+            let parameters = try builder.parameters(authority: "https://login.microsoftonline.com/\(tenant)")
+            let saved = try Self.admitted(.scarce, "alice", parameters, builder, tenant: tenant)
+            let isKept = saved.contains { if case .save(.idToken) = $0 { true } else { false } }
+            #expect(isKept == (number < StoreRoom.tokensOfAnAccount), "\(tenant)")
+            try builder.signIn("alice", parameters, tenant: tenant)
+        }
+    }
+
     private static func refusal(
         _ room: StoreRoom, _ user: String, _ parameters: TokenParameters, _ builder: CacheBuilder
     ) throws -> TokenError? {
@@ -84,12 +96,13 @@ internal import TokenStore
 
     /// What is saved of a sign-in.
     private static func admitted(
-        _ room: StoreRoom, _ user: String, _ parameters: TokenParameters, _ builder: CacheBuilder, length: Int = 10
+        _ room: StoreRoom, _ user: String, _ parameters: TokenParameters, _ builder: CacheBuilder, length: Int = 10,
+        tenant: String = CacheBuilder.tenant
     ) throws -> [CacheChange] {
         let tokens = IssuedTokens(
             accessToken: Secret(String(repeating: "a", count: length)), tokenType: "Bearer", expiresIn: 3600,
             extendedExpiresIn: nil, refreshIn: nil, scopes: nil, refreshToken: Secret("rt"), isMultiResource: true,
-            idToken: CacheBuilder.idToken(user, tenant: CacheBuilder.tenant, version: .v2),
+            idToken: CacheBuilder.idToken(user, tenant: tenant, version: .v2),
             homeAccountID: HomeAccountID(uid: "oid-\(user)", utid: CacheBuilder.tenant), clientInfo: nil, familyID: nil)
         let cache = builder.cache
         let saved = try cache.changes(
