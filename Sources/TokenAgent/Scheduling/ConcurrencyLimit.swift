@@ -8,36 +8,45 @@ final class ConcurrencyLimit<Member: Hashable> {
     private struct Waiter {
         /// The number of the request, by which the oldest is found.
         let number: UInt64
-        let continuation: CheckedContinuation<Void, Never>
+        let turn: Turn
     }
 
     private var free: Int
     /// The work of each member that runs. A member without any has no entry.
     private(set) var running: [Member: Int] = [:]
     private var waiting: [Member: [Waiter]] = [:]
+    /// The members in whose places requests begin that have waited, by their numbers.
+    private var beginning: [UInt64: Member] = [:]
     private var lastNumber: UInt64 = 0
 
     init(places: Int) { free = places }
 
     /// How much work waits.
-    var waitingCount: Int { waiting.values.reduce(0) { $0 + $1.count } }
+    var waitingCount: Int { Set(waiting.values.joined().filter(\.turn.isWaiting).map(\.number)).count }
 
-    /// Runs `work` when less work of the member runs than there are free places.
+    /// Runs `work` when less work of a member of the request runs than there are free places. It is that member's work then.
     func run<Value, Failure: Error>(
-        for member: Member, _ work: () async throws(Failure) -> Value
+        for request: SharedRequest<Member>, _ work: () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
-        if admits(member) {
-            begin(member)
-        } else {
-            lastNumber += 1
-            let number = lastNumber
-            // `end` has begun the work when it resumes the waiter, so that no other work comes between.
-            await withCheckedContinuation {
-                waiting[member, default: []].append(Waiter(number: number, continuation: $0))
-            }
-        }
+        let member = await place(for: request)
         defer { end(member) }
         return try await work()
+    }
+
+    /// Waits for a place, and returns the member that has it.
+    private func place(for request: SharedRequest<Member>) async -> Member {
+        if let member = request.members.first(where: admits) {
+            begin(member)
+            return member
+        }
+        lastNumber += 1
+        let number = lastNumber
+        // The work has begun when its turn begins, so that no other work comes between.
+        await request.wait { turn, member in
+            self.waiting[member, default: []].append(Waiter(number: number, turn: turn))
+            self.beginWaiting()
+        }
+        return beginning.removeValue(forKey: number) ?? request.first
     }
 
     private func admits(_ member: Member) -> Bool { running[member, default: 0] < free }
@@ -50,11 +59,18 @@ final class ConcurrencyLimit<Member: Hashable> {
     private func end(_ member: Member) {
         running[member] = running[member].flatMap { $0 > 1 ? $0 - 1 : nil }
         free += 1
-        // The place may go to another member, and the one that had it may have another instead.
+        beginWaiting()
+    }
+
+    /// Begins the work for which there are places. A place may go to another member, and the one that had it may have another instead.
+    private func beginWaiting() {
         while let next = nextMember, let waiter = waiting[next]?.removeFirst() {
             if waiting[next]?.isEmpty == true { waiting[next] = nil }
+            // A shared request may have begun in the place of another member.
+            guard waiter.turn.isWaiting else { continue }
             begin(next)
-            waiter.continuation.resume()
+            beginning[waiter.number] = next
+            _ = waiter.turn.begin()
         }
     }
 

@@ -4,21 +4,23 @@ internal import NIOCore
 /// waits for one request of every other member at most, however many these have. Requests of one member are granted in order of
 /// arrival.
 final class TurnLock<Key: Hashable, Member: Hashable> {
-    private typealias Waiters = RoundRobin<Member, CheckedContinuation<Void, Never>>
+    private typealias Waiters = RoundRobin<Member, Turn>
 
     /// The keys that are held, and the requests that wait for each.
     private var held: [Key: Waiters] = [:]
 
     /// Runs `work` while it is the only holder of the key.
     ///
-    /// - Parameter work: its argument is whether it had to wait.
+    /// - Parameters:
+    ///   - request: of the members in whose turns it is granted, whichever comes first.
+    ///   - work: its argument is whether it had to wait.
     func exclusive<Value, Failure: Error>(
-        _ key: Key, for member: Member, _ work: (_ hasWaited: Bool) async throws(Failure) -> Value
+        _ key: Key, for request: SharedRequest<Member>, _ work: (_ hasWaited: Bool) async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
         let hasWaited = held[key] != nil
         if hasWaited {
             // `release` keeps the key held for the next waiter, so that no other request comes between.
-            await withCheckedContinuation { held[key]?.append($0, of: member) }
+            await request.wait { turn, member in self.held[key]?.append(turn, of: member) }
         } else {
             held[key] = Waiters()
         }
@@ -27,7 +29,10 @@ final class TurnLock<Key: Hashable, Member: Hashable> {
     }
 
     private func release(_ key: Key) {
-        if let next = held[key]?.popFirst() { next.resume() } else { held[key] = nil }
+        while let next = held[key]?.popFirst() {
+            if next.begin() { return }
+        }
+        held[key] = nil
     }
 }
 

@@ -31,8 +31,9 @@ final class RefreshTokenRedeemer {
     private let loop: any EventLoop
     private let now: @Sendable () -> Int64
     private let metrics: AgentMetrics
-    /// The redemptions in progress, which concurrent requests share.
-    private var inProgress: [RedemptionKey: EventLoopFuture<Result<TokenResult, TokenError>>] = [:] {
+    private typealias Redemption = EventLoopFuture<Result<TokenResult, TokenError>>
+    /// The redemptions in progress, which concurrent requests share, each with the peers in whose turns and shares it may begin.
+    private var inProgress: [RedemptionKey: (redemption: Redemption, peers: SharedRequest<PeerKey>)] = [:] {
         didSet { commits.redemptions = inProgress.count }
     }
 
@@ -77,7 +78,7 @@ final class RefreshTokenRedeemer {
     ///
     /// - Parameter peer: the peer that asks.
     func redeem(_ request: RedeemGrant, of peer: PeerKey) async throws(TokenError) -> TokenResult {
-        try await inShare(of: peer, at: request.parameters.authority) { () async throws(TokenError) in
+        try await inShare(of: SharedRequest(peer), at: request.parameters.authority) { () async throws(TokenError) in
             try await redeem(request)
         }
     }
@@ -102,10 +103,10 @@ final class RefreshTokenRedeemer {
     /// Runs a redemption when the share of a peer allows it. Microsoft's clouds, which answer, have connections of their own. The other
     /// connections are for hosts that apps name: without shares, apps whose hosts answer slowly or never could use up all of them.
     private func inShare<Value>(
-        of peer: PeerKey, at authority: Authority, _ work: () async throws(TokenError) -> Value
+        of peers: SharedRequest<PeerKey>, at authority: Authority, _ work: () async throws(TokenError) -> Value
     ) async throws(TokenError) -> Value {
         if CloudDirectory.isBuiltIn(authority.environment) { return try await work() }
-        return try await otherProviders.run(for: peer, work)
+        return try await otherProviders.run(for: peers, work)
     }
 
     /// The number of redemptions at other hosts than Microsoft's, one for each connection. A peer alone has half of them, as many as there
@@ -129,8 +130,9 @@ final class RefreshTokenRedeemer {
         guard let key = RedemptionKey(plan, request.parameters) else {
             return loop.makeSucceededFuture(.failure(Self.nothingToRedeem))
         }
-        if let redemption = inProgress[key] {
+        if let (redemption, peers) = inProgress[key] {
             metrics.count(.sharedRedemption)
+            peers.add(peer)
             return redemption
         }
         // MSAL throttles requests, ADAL does not.
@@ -138,30 +140,31 @@ final class RefreshTokenRedeemer {
         if isThrottled, let error = throttle.error(for: key, at: now()) {
             return loop.makeSucceededFuture(.failure(error))
         }
+        let peers = SharedRequest(peer)
         let redemption = tasks.start { () async throws(TokenError) in
             defer { self.inProgress[key] = nil }
             do throws(TokenError) {
-                return try await self.inShare(of: peer, at: plan.authority) { () async throws(TokenError) in
-                    try await self.tryEach(plan, for: request, of: peer)
+                return try await self.inShare(of: peers, at: plan.authority) { () async throws(TokenError) in
+                    try await self.tryEach(plan, for: request, of: peers)
                 }
             } catch {
                 guard isThrottled else { throw error }
                 throw self.throttle.record(error, for: key, at: self.now())
             }
         }
-        inProgress[key] = redemption
+        inProgress[key] = (redemption, peers)
         return redemption
     }
 
     /// Tries the refresh tokens of the plan in order. If one is being redeemed already, waits for its turn and makes a new plan.
     private func tryEach(
-        _ plan: RedemptionPlan, for request: AcquireTokenSilent, of peer: PeerKey
+        _ plan: RedemptionPlan, for request: AcquireTokenSilent, of peers: SharedRequest<PeerKey>
     ) async throws(TokenError) -> TokenResult {
         var attempt = Attempt(plan)
         while let token = attempt.next {
             let place = place(of: token, request)
             do throws(TokenError) {
-                try await places.exclusive(place, for: peer) { hasWaited async throws(TokenError) in
+                try await places.exclusive(place, for: peers) { hasWaited async throws(TokenError) in
                     attempt.isOutdated = attempt.isOutdated || hasWaited
                     try await redeem(&attempt, at: place, request)
                 }

@@ -51,6 +51,16 @@ internal import Testing
         await members.finish()
     }
 
+    @Test func beginsSharedWorkInThePlaceOfEachOfItsMembers() async {
+        let members = Members(places: 2)
+        await members.start(2, of: 1)
+        #expect(await members.running == [1: 1])
+        await members.shareLatest(with: 2)
+        #expect(await members.running == [1: 1, 2: 1])
+        await members.finish()
+        #expect(await members.running.isEmpty)
+    }
+
     @Test func freesThePlaceOfWorkThatFails() async {
         let members = Members(places: 2)
         await members.fail(of: 1)
@@ -69,6 +79,7 @@ private actor Members {
     /// The number of tasks that run or wait.
     private var alive = 0
     private var isFinishing = false
+    private var latest: SharedRequest<Int>?
 
     init(places: Int) { limit = ConcurrencyLimit(places: places) }
 
@@ -82,8 +93,12 @@ private actor Members {
         await settle()
     }
 
+    /// Adds a member to the work that was started last.
+    func shareLatest(with member: Int) { latest?.add(member) }
+
     func fail(of member: Int) async {
-        try? await limit.run(for: member) { () async throws(CancellationError) in throw CancellationError() }
+        let request = SharedRequest(member)
+        try? await limit.run(for: request) { () async throws(CancellationError) in throw CancellationError() }
     }
 
     /// Ends the work of a member that has run longest, and returns when what follows it runs.
@@ -109,7 +124,9 @@ private actor Members {
     }
 
     private func work(_ member: Int) async {
-        await limit.run(for: member) {
+        let request = SharedRequest(member)
+        latest = request
+        await limit.run(for: request) {
             if !isFinishing { await withCheckedContinuation { endings[member, default: []].append($0) } }
         }
     }

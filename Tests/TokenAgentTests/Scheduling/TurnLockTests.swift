@@ -22,6 +22,16 @@ internal import Testing
         #expect(await members.order == ["a0", "a1", "b0", "c0", "a2", "b1", "a3"])
     }
 
+    /// It is granted once, and the other requests of both members have their turns after it.
+    @Test func grantsASharedRequestInTheFirstTurnOfItsMembers() async throws {
+        for number in 0..<4 { await members.request("a\(number)", of: 1) }
+        await members.share("a3", with: 2)
+        await members.request("b0", of: 2)
+        await members.share("a0", with: 3)
+        try await members.finish()
+        #expect(await members.order == ["a0", "a1", "a3", "a2", "b0"])
+    }
+
     @Test func grantsAnotherKeyAtOnce() async throws {
         await members.request("a0", of: 1)
         await members.request("other", of: 1, key: 2)
@@ -51,6 +61,7 @@ private actor Members {
     private(set) var order: [String] = []
     private(set) var waited: [String] = []
     private var tasks: [Task<Void, Never>] = []
+    private var requests: [String: SharedRequest<Int>] = [:]
     private var isOpen = false
 
     func request(_ name: String, of member: Int, key: Int = 1) async {
@@ -58,9 +69,13 @@ private actor Members {
         await settle()
     }
 
+    /// Adds a member to a request.
+    func share(_ name: String, with member: Int) { requests[name]?.add(member) }
+
     /// Holds the key until an error.
     func fail(of member: Int) async {
-        try? await lock.exclusive(1, for: member) { _ async throws(CancellationError) in throw CancellationError() }
+        let request = SharedRequest(member)
+        try? await lock.exclusive(1, for: request) { _ async throws(CancellationError) in throw CancellationError() }
     }
 
     /// Lets every holder continue, and waits until all requests have been granted.
@@ -72,7 +87,9 @@ private actor Members {
     func settle() async { for _ in 0..<50 { await Task.yield() } }
 
     private func hold(_ name: String, _ member: Int, _ key: Int) async {
-        await lock.exclusive(key, for: member) { hasWaited in
+        let request = SharedRequest(member)
+        requests[name] = request
+        await lock.exclusive(key, for: request) { hasWaited in
             order.append(name)
             if hasWaited { waited.append(name) }
             while !isOpen { await Task.yield() }

@@ -20,6 +20,26 @@ internal import TokenModel
         for request in requests { #expect(try await request.value().accessToken == Secret("at-2")) }
     }
 
+    /// The peer that has asked first may have many requests before this one.
+    @Test func redeemsForSeveralPeersInTheFirstTurnOfAnyOfThem() async throws {
+        try await parts.signIn("alice", "1").value()
+        var requests: [Pending<TokenResult>] = []
+        for scope in ["First", "A", "B", "C", "Mail.Read"] {
+            requests.append(await parts.acquire(.sample("alice", .sample([scope])), of: 1))
+        }
+        let own = await parts.acquire(.sample("alice", .sample(["Mail.Read"])), of: 2)
+        // The one that was begun, one of the first peer, and the shared one.
+        for number in 2...4 {
+            await parts.provider.redemptions.next().answer(.sample("alice", "\(number)"))
+        }
+        #expect(try await own.value().accessToken == Secret("at-4"))
+        for number in 5...6 {
+            await parts.provider.redemptions.next().answer(.sample("alice", "\(number)"))
+        }
+        for request in requests { try await request.value() }
+        #expect(parts.store.refreshTokens == ["rt-6"])
+    }
+
     @Test func neverSendsOneTokenTwiceAtTheSameTime() async throws {
         try await parts.signIn("alice", "1").value()
         let first = await parts.acquire(.sample("alice", .sample(["Mail.Read"])))
