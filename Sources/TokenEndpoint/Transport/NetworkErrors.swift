@@ -54,10 +54,13 @@ extension TokenError {
                 network: NetworkErrorCode.cannotConnect,
                 "the proxy on the way to \(endpoint) refused\(status > 0 ? " (HTTP status \(status))" : ""); "
                     + "check network.proxy, HTTPS_PROXY and NO_PROXY")
-        case .untrusted: self.init(untrusted: endpoint, "its certificate is not trusted")
+        case .untrusted: self.init(untrusted: endpoint, "its certificate is not trusted; \(Self.trustAdvice)")
         case .otherHost: self.init(untrusted: endpoint, "its certificate is for another host")
-        case .tlsFailed: self.init(untrusted: endpoint, "the TLS handshake failed")
-        case .caFileUnusable: self.init(untrusted: endpoint, "the file of certificate authorities cannot be read")
+        case .tlsFailed: self.init(untrusted: endpoint, "the TLS handshake failed; \(Self.trustAdvice)")
+        case .caFileUnusable:
+            self.init(
+                untrusted: endpoint,
+                "the file of certificate authorities cannot be read; check network.ca_file and SSL_CERT_FILE")
         case .headTooLong: self.init(.serverInvalidResponse, "the header of the response of \(endpoint) is too long")
         case .bodyTooLong: self.init(.serverInvalidResponse, "the response of \(endpoint) is longer than 1 MiB")
         case .notHTTP: self.init(.serverInvalidResponse, "the response of \(endpoint) is not HTTP")
@@ -69,11 +72,11 @@ extension TokenError {
     }
 
     private init(untrusted endpoint: String, _ reason: String) {
-        self.init(
-            network: NetworkErrorCode.tlsFailure,
-            "no trusted connection to \(endpoint): \(reason); if its certificate authority is not one of the system's, name "
-                + "the authority's file in network.ca_file or SSL_CERT_FILE")
+        self.init(network: NetworkErrorCode.tlsFailure, "no trusted connection to \(endpoint): \(reason)")
     }
+
+    private static let trustAdvice =
+        "if its certificate authority is not one of the system's, name the authority's file in network.ca_file or SSL_CERT_FILE"
 
     private init(network code: Int32, _ message: String) {
         var details = Details()

@@ -215,6 +215,13 @@ internal import TokenModel
         }
     }
 
+    @Test func advisesNoOtherCertificateAuthorityForACertificateOfAnotherHost() {
+        let request = HTTPRequest(url: "https://login.example/token", correlationID: nil)
+        let error = TokenError(.otherHost, reaching: request, through: nil)
+        #expect(error.details.networkErrorCode == -1200)
+        #expect(error.message.hasSuffix("its certificate is for another host"))
+    }
+
     @Test func saysWhichPackageToInstallWithoutLibcurl() throws {
         let request = HTTPRequest(url: "https://login.example/token?x=secret", correlationID: nil)
         let missing = try #require(ccurl_check("libnowhere.so.4"))
