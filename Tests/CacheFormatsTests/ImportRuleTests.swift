@@ -31,6 +31,25 @@ internal import TokenModel
         #expect(stored.isEmpty || loaded == cache)
     }
 
+    /// The agent reads no others from its store for an import.
+    @Test(arguments: Fixture.all)
+    func dependsOnTheTokensOfTheAccountsInTheFileOnly(fixture: Fixture) throws {
+        let now: Int64 = fixture.format == .msalJSON ? 1_790_000_011 : Fixture.whenWritten
+        var whole = CredentialCache()
+        for other in Fixture.all { whole.merge(try other.read(now: now)) }
+        let foreign = try fixture.read(now: now)
+        var cache = whole
+        cache.pack(in: .standard, leaving: [])
+        let tokens = cache.unreadTokens(of: cache.accounts(comparedWith: foreign, in: .standard), in: .standard)
+        let stored = whole.records().map { $0.stored(in: .standard) }
+        let lost = cache.fill(with: ReadTokens(stored), of: tokens, in: .standard)
+        #expect(lost.isEmpty)
+        let expected = whole.changes(importing: foreign, in: .standard)
+        let plan = cache.changes(importing: foreign, in: .standard)
+        #expect(plan.report == expected.report)
+        #expect(plan.changes.count == expected.changes.count)
+    }
+
     /// A file that an app keeps may be older than a sign-out, of the app or of the account everywhere.
     @Test(arguments: [RemoveAccount.Extent.app, .account], Fixture.all)
     func keepsSignOutsIfTheFileIsKeptByAnApp(extent: RemoveAccount.Extent, fixture: Fixture) throws {

@@ -6,10 +6,11 @@ internal import TestSupport
 internal import Testing
 internal import TokenEndpoint
 internal import TokenModel
+internal import TokenStore
 
 @testable internal import TokenAgent
 
-/// The number of imports and exports in progress.
+/// Imports and exports: how many are in progress, and what they read.
 @Suite(.bounded) struct CacheTransfersTests {
     private let parts = Parts()
 
@@ -31,6 +32,23 @@ internal import TokenModel
         #expect(errors == [expected, expected, expected, expected, .interactionInProgress, expected])
     }
 
+    /// An import takes the work for its own accounts, however many others there are.
+    @Test func readsTheTokensOfTheAccountsInAFileOnly() async throws {
+        for user in ["alice", "bob", "carol"] { try await parts.signIn(user, user).value() }
+        parts.store.answerLoads(with: .success(parts.store.loadedWithoutTokens))
+        try await parts.loadStore().value()
+        let alice = HomeAccountID.sample("alice").text
+        let file = """
+            {"RefreshToken":{"entry":{"credential_type":"RefreshToken","home_account_id":"\(alice)",\
+            "environment":"login.microsoftonline.com","client_id":"\(ClientID.sample.text)","secret":"rt-alice"}}}
+            """
+        let reply = try await parts.importCache(file).value()
+        #expect(reply.report?.skipped.map(\.reason) == ["the cache has it already"])
+        let read = parts.store.readKeys
+        #expect(!read.isEmpty)
+        #expect(read.allSatisfy { $0.key.hasPrefix("\(alice)-") })
+    }
+
     private static func errors(of exports: [Pending<ExportCache.Reply>]) async throws -> [TokenError.Code?] {
         var errors: [TokenError.Code?] = []
         for export in exports { errors.append(try await export.error()?.code) }
@@ -43,20 +61,34 @@ extension Parts {
     fileprivate func beginExports(
         _ sessions: [SessionID], endingSessions: Bool
     ) throws -> [Pending<ExportCache.Reply>] {
+        let transfers = try makeTransfers()
+        return sessions.map { session in
+            let answer = transfers.send(ExportCache(format: .msalJSON, includesSecrets: true), to: session)
+            if endingSessions { transfers.discardAll(of: session) }
+            return pending(answer)
+        }
+    }
+
+    /// Begins the import of a file of MSAL's libraries, in one part.
+    fileprivate func importCache(_ file: String) throws -> Pending<ImportCache.Reply> {
+        let request = ImportCache(format: .msalJSON, data: Secret(file), isLast: true)
+        return pending(try makeTransfers().receive(request, from: SessionID(number: 1)))
+    }
+
+    private func makeTransfers() throws -> CacheTransfers {
         let clock = clock
         let options = AgentOptions(
             socketPath: "/agent.sock", stateDirectory: "/state", allowsLoopbackHTTP: false,
             network: try NetworkSettings(environment: [:]), policy: PeerPolicy(userID: geteuid()),
             now: { clock.now }, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        let transfers = CacheTransfers(core, options)
-        return sessions.map { session in
-            let answer = transfers.send(ExportCache(format: .msalJSON, includesSecrets: true), to: session)
-            if endingSessions { transfers.discardAll(of: session) }
-            return switch answer {
-            case .now(let outcome): Pending(loop.makeSucceededFuture(outcome))
-            case .repeatable(let reply, _): Pending(loop.makeSucceededFuture(.success(reply)))
-            case .later(let future): Pending(future)
-            }
+        return CacheTransfers(core, options)
+    }
+
+    private func pending<Value: Sendable>(_ answer: Answer<Value>) -> Pending<Value> {
+        switch answer {
+        case .now(let outcome): Pending(loop.makeSucceededFuture(outcome))
+        case .repeatable(let reply, _): Pending(loop.makeSucceededFuture(.success(reply)))
+        case .later(let future): Pending(future)
         }
     }
 }

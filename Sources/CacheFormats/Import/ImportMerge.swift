@@ -26,6 +26,20 @@ extension CredentialCache {
         merge.saveSignIns()
         return merge.plan
     }
+
+    /// The accounts whose tokens `changes(importing:in:keepsSignOuts:mayContinue:)` compares with those of the file: the accounts that the
+    /// file names and, since an account without an identifier may be one of them, those that have its username. Some may be unknown here.
+    package func accounts(comparedWith foreign: ForeignCache, in group: SharingGroup) -> Set<AccountKey> {
+        let partition = partition(group)
+        var accounts: Set<AccountKey> = []
+        for entry in foreign.entries {
+            guard let account = entry.record.header.account, accounts.insert(account).inserted,
+                let name = account.name
+            else { continue }
+            accounts.formUnion(partition.accounts(named: name, of: account.issuer))
+        }
+        return accounts
+    }
 }
 
 /// The merge of a foreign cache into a copy of the agent's, with the changes so far.

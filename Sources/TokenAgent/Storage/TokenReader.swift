@@ -161,14 +161,14 @@ final class TokenReader {
 }
 
 extension CredentialCache {
-    /// The cache with all tokens of a group, for work on another thread.
+    /// The cache with all tokens of some accounts, for work on another thread.
     ///
     /// - Throws: `storeUnavailable` (-53008) if they cannot be read.
     func readingTokens(
-        in group: SharingGroup, from store: any RecordStore, _ check: () throws(TokenError) -> Void
+        of accounts: [AccountKey], in group: SharingGroup, from store: any RecordStore,
+        _ check: () throws(TokenError) -> Void
     ) throws(TokenError) -> CredentialCache {
         var cache = self
-        let accounts = partition(group).accountKeys
         for start in stride(from: 0, to: accounts.count, by: Self.accountsOfABatch) {
             try check()
             let tokens = cache.unreadTokens(

@@ -118,8 +118,9 @@ final class CacheTransfers {
         let (store, group) = (store, request.sharingGroup)
         let export = try await commits.reading { () async throws(TokenError) in
             try await exporting.run { () throws(TokenError) in
-                try cache.readingTokens(in: group, from: store, cancellation.check)
-                    .startExport(request.format, of: group, now: now)
+                try cache.readingTokens(
+                    of: cache.partition(group).accountKeys, in: group, from: store, cancellation.check
+                ).startExport(request.format, of: group, now: now)
             }
         }
         try cancellation.check()
@@ -281,8 +282,10 @@ struct PreparedImport: Sendable {
     ) throws(TokenError) {
         let group = request.sharingGroup
         self.group = group
-        // An import is compared with every token.
-        let cache = try cache.readingTokens(in: group, from: store) { () throws(TokenError) in try budget.check() }
+        let accounts = cache.accounts(comparedWith: foreign, in: group)
+        let cache = try cache.readingTokens(of: Array(accounts), in: group, from: store) { () throws(TokenError) in
+            try budget.check()
+        }
         plan = try cache.changes(importing: foreign, in: group, keepsSignOuts: request.keepsSignOuts) {
             () throws(TokenError) in
             try budget.check()
