@@ -136,10 +136,12 @@ private struct JSONOutput {
         let unsorted = members[object.firstMember...]
         defer { members.removeSubrange(object.firstMember...) }
         guard !zip(unsorted, unsorted.dropFirst()).allSatisfy({ $0.name < $1.name }) else { return }
-        let ranges = Dictionary(unsorted.map { ($0.name, $0.start..<$0.end) }) { _, later in later }
-        let old = bytes[object.start...]
+        let start = object.start
+        let ranges = Dictionary(unsorted.map { ($0.name, $0.start - start..<$0.end - start) }) { _, later in later }
+        // The object alone: a slice would share its storage with all that is written, which the removal would then copy.
+        let old = Array(bytes[start...])
         // The bracket stays.
-        bytes.removeSubrange((object.start + 1)...)
+        bytes.removeSubrange((start + 1)...)
         for (index, member) in ranges.sorted(by: { $0.key < $1.key }).enumerated() {
             if index > 0 { add(",") }
             addLine()

@@ -94,13 +94,15 @@ struct AccountTokens {
 
 /// A token as JSON and as a row of a table, without its secret.
 struct CredentialJSON: Encodable {
-    var kind: String
-    var clientId: String
+    // In the order of their names, as they are written: there may be many tokens.
+
+    var account: AccountNamesJSON?
     var authority: String
-    var scopes: [String]
+    var clientId: String
     var expiresOn: Int64?
     var familyId: String?
-    var account: AccountNamesJSON?
+    var kind: String
+    var scopes: [String]
 
     init(_ credential: Credential) {
         kind = credential.kind == .refreshToken ? "refreshToken" : "accessToken"

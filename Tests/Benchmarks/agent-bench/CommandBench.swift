@@ -14,7 +14,7 @@ struct CommandBench {
         var ratio: Double { zip(times, floors).map { $0 / $1 }.median }
     }
 
-    /// The number of accounts that the longer list has.
+    /// The number of accounts that the longer lists have.
     static let accounts = 10_000
 
     /// - Parameter agent: the agent to ask; nil is the one beside this program.
@@ -29,8 +29,9 @@ struct CommandBench {
         var rows: [Row] = []
         for (name, arguments, count) in [
             ("ssoctl token", token, 1), ("ssoctl accounts, \(accounts)", ["accounts", "--json"], accounts),
+            ("ssoctl accounts --verbose, \(accounts)", ["accounts", "--verbose", "--json"], accounts),
         ] {
-            let (state, socket) = ("\(folder)/state-\(count)", "\(folder)/run/agent.sock")
+            let (state, socket) = ("\(folder)/state-\(rows.count)", "\(folder)/run/agent.sock")
             try await SignedInAccount.seed(stateDirectory: state, accounts: count)
             let agent = try ServerProcess(
                 program ?? "sso-agent", ["--socket", socket, "--state-dir", state], socketPath: socket)
@@ -64,11 +65,11 @@ struct CommandBench {
 extension [CommandBench.Row] {
     var table: String {
         let lines = map {
-            $0.name.padding(toLength: 24, withPad: " ", startingAt: 0)
+            $0.name.padding(toLength: 36, withPad: " ", startingAt: 0)
                 + String(format: "%10.2f%8.2f", $0.time / 1e6, $0.ratio)
         }
         return """
-            whole process               p50 ms       × of a program that does nothing
+            whole process                           p50 ms       × of a program that does nothing
             \(lines.joined(separator: "\n"))
             """
     }

@@ -58,6 +58,19 @@ internal import TokenModel
                 == #"{"a":{"e":4,"f":3},"b":{"c":2,"d":1}}"#)
     }
 
+    @Test func sortsTheMembersOfEveryObjectOfALongList() {
+        struct Item: Encodable {
+            var number: Int
+            var name = "x"
+        }
+        let numbers = 0..<20_000
+        let expected = numbers.map { #"{"name":"x","number":\#($0)}"# }.joined(separator: ",")
+        let written = JSONText.of(numbers.map { Item(number: $0) }, isOnOneLine: true)
+        // Not compared within `#expect`, which would describe both texts.
+        let isEqual = written == "[\(expected)]"
+        #expect(isEqual)
+    }
+
     @Test func keepsTheLastOfMembersWithOneName() {
         struct Name: CodingKey {
             let stringValue: String
