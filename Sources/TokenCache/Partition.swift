@@ -9,6 +9,8 @@ package struct Partition: Sendable, Equatable {
     private(set) var currentAccounts = RecordMap<CurrentAccountRecord>()
     /// Entries that are kept for other libraries only.
     package private(set) var opaqueRecords = RecordMap<OpaqueRecord>()
+    /// The keys of those of them that name an account, by its identifier.
+    private var opaqueKeys: [ExactText: Set<ExactText>] = [:]
     /// The accounts in the order in which they are listed.
     private(set) var order = SortedMap<AccountKey>()
     /// The number of access tokens and refresh tokens.
@@ -114,7 +116,7 @@ package struct Partition: Sendable, Equatable {
         case .idToken(let record): change(record.account) { $0.setIDToken(record, key ?? record.key) }
         case .appMetadata(let record): apps[key ?? record.key] = record
         case .currentAccount(let record): currentAccounts[key ?? record.key] = record
-        case .opaque(let record): opaqueRecords[key ?? record.key] = record
+        case .opaque(let record): setOpaque(record, key ?? record.key)
         case .accountMetadata(let record):
             setMetadata(record, record.clientID.lowercased(), of: record.account)
         }
@@ -124,7 +126,7 @@ package struct Partition: Sendable, Equatable {
         guard let account else {
             switch key.kind {
             case .currentAccount: currentAccounts[key.key] = nil
-            case .opaque: opaqueRecords[key.key] = nil
+            case .opaque: setOpaque(nil, key.key)
             default: apps[key.key] = nil
             }
             return
@@ -138,6 +140,23 @@ package struct Partition: Sendable, Equatable {
             let app = String(Substring(key.key.utf8.dropFirst(AccountMetadataRecord.keyStart(of: account).utf8.count)))
             if self[account].metadata[app]?.key.hasSameBytes(as: key.key) == true { setMetadata(nil, app, of: account) }
         default: break
+        }
+    }
+
+    /// The opaque records that name an account, in any order.
+    func opaqueRecords(naming identifier: HomeAccountID) -> [OpaqueRecord] {
+        (opaqueKeys[ExactText(identifier.text)] ?? []).compactMap { opaqueRecords[$0.text] }
+    }
+
+    private mutating func setOpaque(_ record: OpaqueRecord?, _ key: String) {
+        let old = opaqueRecords[key]
+        opaqueRecords[key] = record
+        if let account = old?.homeAccountID.map(ExactText.init) {
+            opaqueKeys[account]?.remove(ExactText(key))
+            if opaqueKeys[account]?.isEmpty == true { opaqueKeys[account] = nil }
+        }
+        if let account = record?.homeAccountID.map(ExactText.init) {
+            opaqueKeys[account, default: []].insert(ExactText(key))
         }
     }
 

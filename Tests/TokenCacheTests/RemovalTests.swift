@@ -54,6 +54,35 @@ internal import TokenStore
         #expect(left.count == 2, "that bob is signed in, and that the app has signed out alice")
     }
 
+    /// They are kept for their library only, and may name an account that is not here.
+    @Test func removesTheOpaqueRecordsThatNameTheAccount() throws {
+        var cache = CredentialCache()
+        func save(_ name: String, of user: String?, _ app: String = "app-1") {
+            let account = user.map { HomeAccountID(uid: $0, utid: "tenant")?.text ?? "" }
+            let record = OpaqueRecord(section: "Other", name: name, json: "{}", homeAccountID: account, clientID: app)
+            cache.apply([.save(.opaque(record))], in: .standard)
+        }
+        for name in ["a", "b", "moved"] { save(name, of: "alice") }
+        save("other-app", of: "alice", "app-2")
+        save("bob", of: "bob")
+        save("nobody", of: nil)
+        save("moved", of: "bob")
+        func signOut(_ user: String, _ extent: RemoveAccount.Extent) throws -> [String] {
+            let account = AccountReference(homeAccountID: HomeAccountID(uid: user, utid: "tenant"))
+            let request = RemoveAccount(clientID: try #require(CacheBuilder.app), account: account, extent: extent)
+            cache.apply(cache.changes(removing: request), in: .standard)
+            return cache.partition(.standard).opaqueRecords.values.compactMap(\.name).sorted()
+        }
+        let afterTheApp = try signOut("alice", .app)
+        #expect(afterTheApp == ["bob", "moved", "nobody", "other-app"])
+        let afterAlice = try signOut("alice", .account)
+        #expect(afterAlice == ["bob", "moved", "nobody"])
+        let afterAnUnknownUser = try signOut("carol", .account)
+        #expect(afterAnUnknownUser == afterAlice)
+        let afterBob = try signOut("bob", .account)
+        #expect(afterBob == ["nobody"])
+    }
+
     /// The agent would store what no other request may name, and write it again under another name after a restart.
     @Test(arguments: [String(repeating: "x", count: 1025), "app\u{1}1"])
     func recordsNothingOfAnAppWhoseClientIDMayNotBeStored(_ text: String) throws {

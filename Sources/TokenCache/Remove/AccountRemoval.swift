@@ -97,10 +97,7 @@ extension CredentialCache {
     private func opaqueRecordRemovals(
         of identifier: HomeAccountID, in partition: Partition, _ group: SharingGroup, isIncluded: (ClientID?) -> Bool
     ) -> [CacheChange] {
-        partition.opaqueRecords.values
-            .filter {
-                $0.homeAccountID.hasSameBytes(as: identifier.text) && isIncluded($0.clientID.flatMap(ClientID.init))
-            }
+        partition.opaqueRecords(naming: identifier).filter { isIncluded($0.clientID.flatMap(ClientID.init)) }
             .sorted { $0.key < $1.key }.map { remove(.opaque, $0.key, account: nil, group) }
     }
 
