@@ -1,7 +1,7 @@
 internal import TokenModel
 
-/// The accounts that have tokens of an app or of a family of apps, so that a request that names no account does not search all of
-/// them. A sign-in or a sign-out that is recorded for an app counts as a token.
+/// The accounts that have tokens of an app or of a family of apps, so that a request that names no account, and the list of an app, do not
+/// search all of them. A sign-in or a sign-out that is recorded for an app counts as a token.
 struct TokenHolders: Sendable, Equatable {
     /// The number of tokens of each account, by the app's `ClientID.key`; no number is 0.
     private var apps: [String: [AccountKey: Int]] = [:]
@@ -42,6 +42,15 @@ struct TokenHolders: Sendable, Equatable {
     /// - Returns: whether `body` has always returned true.
     func forEachAccount(of clientID: ClientID, _ body: (AccountKey) -> Bool) -> Bool {
         groups(of: clientID).allSatisfy { $0.keys.allSatisfy(body) }
+    }
+
+    /// The accounts that have tokens of an app or of any family, in the order of `Partition.order`.
+    func sortedAccounts(of clientID: ClientID) -> SortedMap<AccountKey> {
+        var sorted = SortedMap<AccountKey>()
+        for group in groups(of: clientID) {
+            for account in group.keys { sorted[account.key] = account }
+        }
+        return sorted
     }
 
     private func groups(of clientID: ClientID) -> [[AccountKey: Int]] {

@@ -39,6 +39,12 @@ extension CredentialCache {
     private func candidates(_ request: ListAccounts, in partition: Partition) -> SortedMap<AccountKey> {
         if let identifier = request.homeAccountID { return partition.sortedAccounts(with: identifier) }
         if let username = request.username { return partition.sortedAccounts(named: username) }
+        // No other account has what `isListed` asks for.
+        if let clientID = request.clientID, request.onlySignedIn,
+            partition.holders.hasAccounts(of: clientID, atMost: Self.searchedAccounts)
+        {
+            return partition.holders.sortedAccounts(of: clientID)
+        }
         return partition.order
     }
 

@@ -105,20 +105,28 @@ internal import TokenStore
     }
 
     /// A page ends when a limited number of accounts has been examined, also if none of them is listed.
-    @Test func listsTheOnlyAccountOfAnAppOnALaterPage() throws {
+    @Test func listsTheOnlyAccountOfAPersonOnALaterPage() throws {
         var builder = CacheBuilder()
         for number in 0..<1200 { try builder.signIn("a-\(number)", builder.parameters("other")) }
         try builder.signIn("z", builder.parameters("mine"))
-        var request = ListAccounts(clientID: ClientID("mine"))
-        var (pages, listed) = (0, [Account]())
-        repeat {
-            let page = builder.cache.accounts(request)
-            listed += page.accounts
-            request.after = page.next
-            pages += 1
-        } while request.after != nil
-        #expect(listed.map(\.username) == ["z@contoso.com"])
+        let person = "oid-z-in-\(CacheBuilder.tenant.prefix(4))"
+        let request = ListAccounts(clientID: ClientID("mine"), localAccountID: person, onlySignedIn: false)
+        let (listed, pages) = builder.list(request)
+        #expect(listed == ["z@contoso.com"])
         #expect(pages == 1201 / CredentialCache.examinedAccounts + 1)
+    }
+
+    /// The list of an app takes the work for its own accounts, however many others there are.
+    @Test func listsTheAccountsOfAnAppWithoutExaminingTheOthers() throws {
+        var builder = CacheBuilder()
+        for number in 0..<1200 { try builder.signIn("a-\(number)", builder.parameters("other")) }
+        try builder.signIn("b", builder.parameters("relative"), family: "1")
+        for user in ["z", "b", "y"] { try builder.signIn(user, builder.parameters("mine")) }
+        let (listed, pages) = builder.list(ListAccounts(clientID: ClientID("MINE")))
+        #expect(listed == ["b@contoso.com", "y@contoso.com", "z@contoso.com"])
+        #expect(pages == 1)
+        // Those of an app with very many are looked for among all.
+        #expect(builder.list(ListAccounts(clientID: ClientID("other"))).listed.count == 1200)
     }
 
     /// An app with tokens for many resources makes no request of another app slower, and its own not much.
@@ -137,5 +145,19 @@ internal import TokenStore
         #expect(try token(44) == "at-alice-Scope.44")
         #expect(try token(299) == "at-alice-Scope.299")
         #expect(try builder.decide(builder.parameters("other"), CacheBuilder.account("alice")).token != nil)
+    }
+}
+
+extension CacheBuilder {
+    /// The usernames on all pages of a list, and the number of pages.
+    fileprivate func list(_ request: ListAccounts) -> (listed: [String?], pages: Int) {
+        var (request, listed, pages) = (request, [String?](), 0)
+        repeat {
+            let page = cache.accounts(request)
+            listed += page.accounts.map(\.username)
+            request.after = page.next
+            pages += 1
+        } while request.after != nil
+        return (listed, pages)
     }
 }
