@@ -1,5 +1,5 @@
 # demo and test install what they need; the other targets need the same packages.
-.PHONY: demo docs man completions test test-stress test-packages soak sanitize api-parity bench bench-check fuzz protos format lint deps \
+.PHONY: demo docs man completions test test-stress test-packages soak sanitize api-parity bench bench-check link-order fuzz protos format lint deps \
 	test-deps release install uninstall deb rpm packages sbom clean
 # The toolchain, for the scripts too.
 SWIFT ?= swift
@@ -50,6 +50,10 @@ bench: deps
 # Counts the instructions and allocations of a cache hit, with Valgrind, and fails if they are not those of costs.json.
 bench-check: deps
 	Tests/Benchmarks/run.sh --check-costs Tests/Benchmarks/costs.json
+
+# The order in which the functions of the released programs are linked, with Valgrind; before a release.
+link-order: deps
+	packaging/order/record
 
 # Each decoder and each reader for a minute; SECONDS=900 for longer.
 SECONDS ?= 60

@@ -62,16 +62,17 @@ internal import Testing
         #expect(licenses["swift-argument-parser"] == "Apache-2.0 WITH Swift-exception")
         #if os(Linux)
             let runtime = ["swift", "swift-foundation", "swift-corelibs-libdispatch"]
-            #expect(try document.names("STATIC_LINK") == runtime + ["libstdc++"])
+            #expect(try document.names("STATIC_LINK") == runtime + ["libgcc", "libstdc++"])
             // These are the libraries of the toolchain that is used, not those of a package.
             let compiler = try await TestProcess("/usr/bin/env", ["swift", "--version"]).finish().output
             for package in document.packages where runtime.contains(package.name) {
                 #expect(compiler.contains("Swift version \(package.versionInfo) "))
                 #expect(package.licenseDeclared == "Apache-2.0 WITH Swift-exception")
             }
-            let library = try #require(document.packages.first { $0.name == "libstdc++" })
-            #expect(library.versionInfo.first?.isNumber == true)
-            #expect(library.licenseDeclared == "GPL-3.0-or-later WITH GCC-exception-3.1")
+            for library in document.packages where ["libgcc", "libstdc++"].contains(library.name) {
+                #expect(library.versionInfo.first?.isNumber == true)
+                #expect(library.licenseDeclared == "GPL-3.0-or-later WITH GCC-exception-3.1")
+            }
         #endif
     }
 
@@ -80,6 +81,7 @@ internal import Testing
         let script = try String(contentsOfFile: PackageFolder.path("packaging/build"), encoding: .utf8)
         #expect(script.contains("--static-swift-stdlib"))
         #expect(script.contains("cc -print-file-name=libstdc++.a"))
+        #expect(script.contains("-static-libgcc"))
     }
 
     @Test(.enabled(if: canRun, "there is no Python, toolchain or Git")) func namesEachPackageOnce() async throws {
