@@ -36,7 +36,7 @@ extension AgentFixture {
     }
 
     /// Imports accounts with refresh tokens of an app; their identifiers sort before those of others.
-    func importAccounts(_ count: Int, of app: String) async throws {
+    func importAccounts(_ count: Int, of app: String, family: String? = nil) async throws {
         let environment = try Authority("\(emulator.url)/common").environment
         var (accounts, tokens) = ([String: Any](), [String: Any]())
         for number in 0..<count {
@@ -46,10 +46,12 @@ extension AgentFixture {
                 "local_account_id": "user-\(number)",
                 "username": "user-\(number)@contoso.com", "authority_type": "MSSTS",
             ]
-            tokens[id] = [
+            var token = [
                 "home_account_id": id, "environment": environment, "client_id": app, "credential_type": "RefreshToken",
                 "secret": "secret-\(number)",
             ]
+            token["family_id"] = family
+            tokens[id] = token
         }
         let cache = try JSONSerialization.data(withJSONObject: ["Account": accounts, "RefreshToken": tokens])
         _ = try await agent.importCache(Secret(bytes: [UInt8](cache)), format: .msalJSON)

@@ -283,8 +283,8 @@ internal import TokenWire
     @Test func namesNoAccountInThePositionOfAList() async throws {
         let count = 510
         try await AgentFixture.with { f in
-            // Accounts of app-2, and one of app-1 among them.
-            try await f.importAccounts(count, of: "app-2")
+            // Accounts of a family, which are examined for every app, and one of app-1 among them.
+            try await f.importAccounts(count, of: "app-2", family: "1")
             try await f.signIn("alice@contoso.com", f.parameters())
             try await f.published { client in
                 let request = ListAccounts(clientID: ClientID("app-1"))
