@@ -191,7 +191,7 @@ struct AccountOptions: ParsableArguments {
         completion: Candidates.account)
     var identifier: String?
 
-    @Option(help: "The account's name, or the beginning of it.", completion: Candidates.account)
+    @Option(help: "The account's name, or the beginning of it.", completion: Candidates.username)
     var username: String?
 
     var values: AccountChoice { AccountChoice(identifier: identifier, username: username) }

@@ -40,7 +40,7 @@ internal import TokenModel
         let foreign = try fixture.read(now: now)
         var cache = whole
         cache.pack(in: .standard, leaving: [])
-        let tokens = cache.unreadTokens(of: cache.accounts(comparedWith: foreign, in: .standard), in: .standard)
+        let tokens = cache.unreadTokens(of: cache.accounts(comparedWith: foreign, in: .standard) {}, in: .standard)
         let stored = whole.records().map { $0.stored(in: .standard) }
         let lost = cache.fill(with: ReadTokens(stored), of: tokens, in: .standard)
         #expect(lost.isEmpty)

@@ -29,10 +29,15 @@ extension CredentialCache {
 
     /// The accounts whose tokens `changes(importing:in:keepsSignOuts:mayContinue:)` compares with those of the file: the accounts that the
     /// file names and, since an account without an identifier may be one of them, those that have its username. Some may be unknown here.
-    package func accounts(comparedWith foreign: ForeignCache, in group: SharingGroup) -> Set<AccountKey> {
+    ///
+    /// - Parameter mayContinue: called before each entry; what it throws ends the search.
+    package func accounts<Failure: Error>(
+        comparedWith foreign: ForeignCache, in group: SharingGroup, mayContinue: () throws(Failure) -> Void
+    ) throws(Failure) -> Set<AccountKey> {
         let partition = partition(group)
         var accounts: Set<AccountKey> = []
         for entry in foreign.entries {
+            try mayContinue()
             guard let account = entry.record.header.account, accounts.insert(account).inserted,
                 let name = account.name
             else { continue }

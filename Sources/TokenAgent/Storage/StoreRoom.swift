@@ -47,6 +47,9 @@ enum StoreRoom: Equatable {
             case .save(.accessToken(let token)):
                 known.accessTokens[token.key] != nil
                     || self == .scarce && !isCrowded && token.secret.count <= Self.longToken
+            case .save(.account(let record)):
+                known.accounts[record.key] != nil || known.accounts.isEmpty
+                    || self == .scarce && known.accounts.count < Self.tokensOfAnAccount
             case .save(.idToken(let token)): known.idTokens[token.key] != nil || self == .scarce && !hasManyIDTokens
             default: true
             }
@@ -59,7 +62,8 @@ enum StoreRoom: Equatable {
     /// The number of accounts that an app may have in a large store and still add others. Those of all sharing groups count: an app may
     /// name any group.
     static let accountsOfAnApp = 256
-    /// The number of access tokens, and of ID tokens, that an app may have of an account in a large store and still add others.
+    /// The number of access tokens, and of ID tokens, that an app may have of an account in a large store and still add others; also that of
+    /// the account's tenants.
     static let tokensOfAnAccount = 16
     /// The length of access tokens that are kept in a large store, in bytes; twice that of the longest ones of Entra.
     private static let longToken = 16 << 10

@@ -282,7 +282,9 @@ struct PreparedImport: Sendable {
     ) throws(TokenError) {
         let group = request.sharingGroup
         self.group = group
-        let accounts = cache.accounts(comparedWith: foreign, in: group)
+        let accounts = try cache.accounts(comparedWith: foreign, in: group) { () throws(TokenError) in
+            try budget.check()
+        }
         let cache = try cache.readingTokens(of: Array(accounts), in: group, from: store) { () throws(TokenError) in
             try budget.check()
         }

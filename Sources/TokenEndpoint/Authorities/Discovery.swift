@@ -125,8 +125,10 @@ extension TokenEndpointClient {
             let url = Endpoints.discoveryURL(of: authority, version: .v2)
             let clock = try await transport.send(HTTPRequest(url: url, correlationID: nil)) {
                 (response) throws(TokenError) in
-                guard response.status == 200 else { throw response.unhandled }
-                guard response.json != nil else { throw response.invalid("is not a JSON object") }
+                // AD FS 2012 R2 has no document.
+                let isMissing = response.status == 404 && authority.kind == .adfs
+                guard isMissing || response.status == 200 else { throw response.unhandled }
+                guard isMissing || response.json != nil else { throw response.invalid("is not a JSON object") }
                 _ = try Endpoints(response, of: authority, version: .v2)
                 return ServerClock(secondsSince1970: response.date)
             }

@@ -364,7 +364,9 @@ struct UseCommand: Command {
             return Printout(app: name, file: path)
         }
         let names = try await account(name, agent, settings)
-        try ConfigurationEditor.change(path) { (editor) throws(TokenError) in try editor.setDefaultAccount(names.text) }
+        // Several accounts may have the username of the one whose identifier was given.
+        let text = names.identifier?.lowercased() == name.lowercased() ? name : names.text
+        try ConfigurationEditor.change(path) { (editor) throws(TokenError) in try editor.setDefaultAccount(text) }
         return Printout(account: names, file: path)
     }
 

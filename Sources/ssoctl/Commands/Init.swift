@@ -43,7 +43,7 @@ struct InitCommand: Command {
         let (target, account) = try await signIn(agent, name)
         say(.bold("\n3. A token"))
         let token = try await SilentToken(
-            agent: agent, target: target, name: AccountName(account.username ?? account.homeAccountID?.text ?? ""),
+            agent: agent, target: target, name: AccountName(account.reference),
             isNamed: true, freshness: Freshness()
         ).acquire()
         let changed = try Settings.read()
@@ -62,7 +62,7 @@ struct InitCommand: Command {
         let meant = try? await AccountFinder(agent: agent, sharingGroup: app.sharingGroup)
             .accounts(settings.defaultAccount, of: app.clientID)
         if meant?.map(\.homeAccountID) != [account.homeAccountID] {
-            let name = account.username ?? account.homeAccountID?.text ?? "NAME"
+            let name = account.loginHint ?? account.homeAccountID?.text ?? "NAME"
             words = words + CommandLineWords.option("--account", name)
         }
         return words.text

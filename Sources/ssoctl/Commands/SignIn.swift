@@ -65,7 +65,7 @@ struct SignInCommand: Command {
 struct SignInOptions: ParsableArguments {
     @Option(
         name: .customLong("login-hint"), help: "The account name to suggest on the sign-in page.",
-        completion: Candidates.account)
+        completion: Candidates.username)
     var loginHint: String?
 
     @Option(

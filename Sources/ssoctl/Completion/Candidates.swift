@@ -19,6 +19,9 @@ enum Candidates {
     /// The usernames of accounts; the identifier of an account without one.
     static let account = offer { await accounts.compactMap { name(of: $0) } }
 
+    /// The usernames of accounts.
+    static let username = offer { await accounts.compactMap(\.loginHint) }
+
     /// The names of apps and of accounts.
     static let appOrAccount = offer {
         let known = await accounts

@@ -143,7 +143,7 @@ struct AccountFinder {
     func unknown(
         _ name: AccountName, _ command: (String) -> CommandLineWords, otherwise: (Bool) -> String
     ) async throws(TokenError) -> CommandFailure {
-        let names = try await accounts(nil, of: nil).compactMap(\.username)
+        let names = try await accounts(nil, of: nil).compactMap { $0.loginHint ?? $0.homeAccountID?.text }
         let nearest = Suggestion.nearestUsername(to: name.text, among: names)
         let some = names.prefix(5).joined(separator: ", ") + (names.count > 5 ? " and \(names.count - 5) more" : "")
         let others = names.isEmpty ? "; nobody is signed in" : "; signed in: \(some)"

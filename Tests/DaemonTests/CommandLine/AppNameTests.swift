@@ -125,6 +125,13 @@ internal import Testing
             }
             #expect(try await owner([:], "--username", "alici") == "alicia@contoso.com")
             #expect(try await owner(["SSO_AGENT_ACCOUNT": "alicia"]) == "alicia@contoso.com")
+            // Another account could have the same username.
+            let alicia = try #require(try await f.json(["token", "--username", "alici"])["account"] as? [String: Any])
+            let identifier = try #require(alicia["identifier"] as? String)
+            try await f.ssoctl(["use", identifier])
+            let configuration = try #require(f.environment["SSO_AGENT_CONFIG"])
+            #expect(try String(contentsOfFile: configuration, encoding: .utf8).contains("account = \"\(identifier)\""))
+            #expect(try await owner() == "alicia@contoso.com")
             #expect(try await f.ssoctl(["use", "alice"]).output.contains("alice@contoso.com"))
             #expect(try await owner() == "alice@contoso.com")
             #expect(try await owner(["SSO_AGENT_ACCOUNT": "alicia"]) == "alicia@contoso.com")

@@ -78,7 +78,8 @@ internal import TokenStore
             let parameters = try builder.parameters(authority: "https://login.microsoftonline.com/\(tenant)")
             let saved = try Self.admitted(.scarce, "alice", parameters, builder, tenant: tenant)
             let isKept = saved.contains { if case .save(.idToken) = $0 { true } else { false } }
-            #expect(isKept == (number < StoreRoom.tokensOfAnAccount), "\(tenant)")
+            let isNamed = saved.contains { if case .save(.account) = $0 { true } else { false } }
+            #expect(isKept == (number < StoreRoom.tokensOfAnAccount) && isNamed == isKept, "\(tenant)")
             try builder.signIn("alice", parameters, tenant: tenant)
         }
     }

@@ -112,6 +112,8 @@ internal import TokenModel
             let endpoints = try await fixture.endpoint.endpoints(of: fixture.authority, version: version)
             #expect(endpoints.token == "http://\(fixture.authority.environment)\(token)")
             #expect(fixture.server.received.map(\.uri) == ["\(base).well-known/openid-configuration"])
+            let found = await fixture.endpoint.probe(fixture.authority)
+            #expect((found == .success(.init(secondsSince1970: nil))) == (path == "/adfs"))
         }
     }
 
