@@ -30,7 +30,7 @@ package struct StartAdvice: Sendable {
         } else if let owner = environment.socketOwner, owner != own {
             self.init(
                 "user \(owner), who has published it, has to do that again, with: ssoctl publish --socket "
-                    + "\(Self.absolute(path).shellWord) --uid \(own) …")
+                    + "\(FileStatus.absolutePath(path).shellWord) --uid \(own) …")
         } else if let isolation {
             self.init("this program \(isolation), as in a sandbox; start the agent outside of that")
         } else {
@@ -48,14 +48,9 @@ package struct StartAdvice: Sendable {
         return "“\(publishCommand(path))”"
     }
 
-    /// The command that publishes a socket, at the standard one of the agent instead of the one that the variables name.
+    /// The command that publishes a socket, which takes an absolute path only, at the standard one of the agent instead of the one that the variables name.
     private static func publishCommand(_ path: String) -> String {
-        "env -u SSO_AGENT_SOCK -u SSO_AGENT_OWNER ssoctl publish --socket \(absolute(path).shellWord) --app NAME"
-    }
-
-    /// The path as `ssoctl publish` takes it, which refuses a relative one.
-    private static func absolute(_ path: String) -> String {
-        path.hasPrefix("/") ? path : "\(FileStatus.realPath(".") ?? ".")/\(path)"
+        "env -u SSO_AGENT_SOCK -u SSO_AGENT_OWNER ssoctl publish --socket \(FileStatus.absolutePath(path).shellWord) --app NAME"
     }
 
     private init(forSocket path: String, _ unit: ServiceUnit.State, _ environment: AgentEnvironment) {

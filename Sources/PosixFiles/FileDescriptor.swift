@@ -64,6 +64,11 @@ package struct FileStatus: Sendable, Equatable {
         return String(cString: real)
     }
 
+    /// The path from the root on: a relative one is one in the current folder.
+    package static func absolutePath(_ path: String) -> String {
+        path.utf8.first == UInt8(ascii: "/") ? path : (realPath(".") ?? "") + "/" + path
+    }
+
     init(_ status: stat) {
         kind =
             switch status.st_mode & S_IFMT {

@@ -51,7 +51,7 @@ package enum TrustedPath {
     /// The reason why other users can replace what is at a path, by one of the directories above it or a symbolic link among them,
     /// with the remedy; nil if only the user of this process and root can. Directories that do not exist are not checked.
     package static func defect(ofDirectoriesAbove path: String) -> Problem? {
-        let path = absolute(path)
+        let path = FileStatus.absolutePath(path)
         var places = ancestors(of: path)
         if FileStatus(path, followsLinks: false)?.kind == .symbolicLink { places.append(path) }
         // The directories that symbolic links lead to are checked as well.
@@ -117,10 +117,5 @@ package enum TrustedPath {
             ancestors.append(place)
         }
         return ancestors
-    }
-
-    private static func absolute(_ path: String) -> String {
-        if path.utf8.first == UInt8(ascii: "/") { return path }
-        return (FileStatus.realPath(".") ?? "") + "/" + path
     }
 }

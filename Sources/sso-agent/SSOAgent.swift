@@ -189,7 +189,8 @@ struct SSOAgent: ParsableCommand {
         options.connectionLimit = min(options.connectionLimit, max(ResourceLimits.raiseOpenFiles() - 384, 16))
         options.counter = try rollbackCounter.map { path throws(TokenError) in
             try RollbackCounter(
-                opening: Self.absolute(path), ofStoreIn: options.stateDirectory, isReset: resetRollbackCounter)
+                opening: FileStatus.absolutePath(path), ofStoreIn: options.stateDirectory, isReset: resetRollbackCounter
+            )
         }
         let folders = try AgentServer.prepareFolders(options)
         makeConfigurationFolder(environment)
@@ -209,12 +210,12 @@ struct SSOAgent: ParsableCommand {
 
     /// Replaces relative paths of the options and of the environment, before this process leaves its folder.
     private mutating func makePathsAbsolute() {
-        socketPath = socketPath.map(Self.absolute)
-        stateDirectory = stateDirectory.map(Self.absolute)
-        (config, metricsSocket) = (config.map(Self.absolute), metricsSocket.map(Self.absolute))
-        rollbackCounter = rollbackCounter.map(Self.absolute)
+        socketPath = socketPath.map(FileStatus.absolutePath)
+        stateDirectory = stateDirectory.map(FileStatus.absolutePath)
+        (config, metricsSocket) = (config.map(FileStatus.absolutePath), metricsSocket.map(FileStatus.absolutePath))
+        rollbackCounter = rollbackCounter.map(FileStatus.absolutePath)
         for name in AgentEnvironment.pathNames {
-            if let path = AgentEnvironment.value(name) { setenv(name, Self.absolute(path), 1) }
+            if let path = AgentEnvironment.value(name) { setenv(name, FileStatus.absolutePath(path), 1) }
         }
     }
 
@@ -300,7 +301,8 @@ struct SSOAgent: ParsableCommand {
         let resolver = FileStatus.realPath("/etc/resolv.conf") ?? "/etc/resolv.conf"
         return ProcessSandbox(
             folders: folders,
-            files: [network.caFile.map(Self.absolute), resolver].compactMap(\.self) + configuration.map(Self.absolute),
+            files: [network.caFile.map(FileStatus.absolutePath), resolver].compactMap(\.self)
+                + configuration.map(FileStatus.absolutePath),
             home: AgentEnvironment(variables: variables).homeFolder ?? "/root", usesProxy: network.usesProxy,
             environment: variables)
     }
@@ -314,8 +316,8 @@ struct SSOAgent: ParsableCommand {
             try Self.requireTrusted(path, "SSL_CERT_FILE")
         }
         var options = AgentOptions(
-            socketPath: Self.absolute(socketPath ?? environment.socketPath),
-            stateDirectory: Self.absolute(stateDirectory ?? environment.stateDirectory),
+            socketPath: FileStatus.absolutePath(socketPath ?? environment.socketPath),
+            stateDirectory: FileStatus.absolutePath(stateDirectory ?? environment.stateDirectory),
             keys: KeySettings(
                 credentialsDirectory: variables["CREDENTIALS_DIRECTORY"], required: requiredSource,
                 acceptsUnsealed: acceptUnsealedStore),
@@ -323,7 +325,7 @@ struct SSOAgent: ParsableCommand {
             network: try Self.network(configuration, variables),
             policy: PeerPolicy(userID: FileStatus.effectiveUser, rules: configuration.rules),
             now: { Int64(Date().timeIntervalSince1970) }, logger: logger)
-        options.metricsSocketPath = metricsSocket.map(Self.absolute) ?? configuration.metricsSocket?.value
+        options.metricsSocketPath = metricsSocket.map(FileStatus.absolutePath) ?? configuration.metricsSocket?.value
         options.askpass = configuration.askpass?.value
         options.auditsNames = configuration.auditsNames
         options.letsAppsKeepTokens = configuration.letsAppsKeepTokens
@@ -365,9 +367,5 @@ struct SSOAgent: ParsableCommand {
     @Sendable static func level(_ name: String) throws -> Logger.Level {
         guard let level = Logger.Level(rawValue: name) else { throw ValidationError("“\(name)” is not a log level") }
         return level
-    }
-
-    private static func absolute(_ path: String) -> String {
-        path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
     }
 }
