@@ -18,14 +18,20 @@ package struct FileIdentity: Sendable, Equatable {
     /// - Parameter followsLinks: whether the target of a symbolic link is meant instead of the link.
     /// - Throws: if that cannot be found out.
     package init?(_ path: String, followsLinks: Bool = true) throws(SystemError) {
-        var status = stat()
-        guard (followsLinks ? stat(path, &status) : lstat(path, &status)) == 0 else {
-            let error = SystemError.last
-            guard error.number == ENOENT || error.number == ENOTDIR else { throw error }
-            return nil
-        }
+        guard let status = try look(at: path, followsLinks: followsLinks) else { return nil }
         self.init(status)
     }
+}
+
+/// The status of a file; nil if there is none.
+///
+/// - Throws: if that cannot be found out.
+private func look(at path: String, followsLinks: Bool) throws(SystemError) -> stat? {
+    var status = stat()
+    if (followsLinks ? stat(path, &status) : lstat(path, &status)) == 0 { return status }
+    let error = SystemError.last
+    guard error.isFileMissing || error.number == ENOTDIR else { throw error }
+    return nil
 }
 
 extension FileStatus {
@@ -40,13 +46,7 @@ extension FileStatus {
     ///
     /// - Throws: if that cannot be found out.
     static func read(_ path: String) throws(SystemError) -> FileStatus? {
-        var status = stat()
-        guard stat(path, &status) == 0 else {
-            let error = SystemError.last
-            guard error.number == ENOENT || error.number == ENOTDIR else { throw error }
-            return nil
-        }
-        return FileStatus(status)
+        try look(at: path, followsLinks: true).map { FileStatus($0) }
     }
 
     /// Whether two paths lead to the same existing file.
