@@ -78,9 +78,8 @@ extension AppSettings {
         var request = BeginInteractive(parameters: try tokenParameters(parameters))
         request.account = parameters.account?.reference ?? AccountReference()
         request.prompt = parameters.promptType.parameter
-        let username = parameters.account?.username
         request.loginHint =
-            (username == Account.missingUsername ? nil : username) ?? parameters.loginHint?.trimmedNonEmpty
+            Account.loginHint(parameters.account?.username) ?? parameters.loginHint?.trimmedNonEmpty
         request.domainHint = parameters.domainHint?.trimmedNonEmpty
         request.extraScopes = ScopeSet(parameters.extraScopesToConsent ?? [])
         // As in MSAL, the value of the app's own parameter takes precedence.

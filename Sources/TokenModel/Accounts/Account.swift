@@ -43,7 +43,10 @@ public struct Account: Sendable, Equatable {
     package static let missingUsername = "Missing from the token response"
 
     /// The username if it is a name of the user's, which a sign-in page may be given.
-    package var loginHint: String? { username == Self.missingUsername ? nil : username }
+    package var loginHint: String? { Self.loginHint(username) }
+
+    /// The same for the username of an account of MSAL.
+    package static func loginHint(_ username: String?) -> String? { username == missingUsername ? nil : username }
 }
 
 /// The profile of an account in one tenant.
