@@ -31,7 +31,7 @@ package struct PeerPolicy: Sendable, Equatable {
     ///
     /// Only the first part of an import or export is confirmed: the later ones belong to the connection that began it.
     package func decision(on request: PolicyRequest, from peer: PeerIdentity) -> Decision {
-        let decision = ruling(on: request, from: peer)
+        let decision = Self.ruling(on: request, from: peer, by: rules[...])
         return decision == .confirm && request.subject.isContinuation ? .allow : decision
     }
 
@@ -45,10 +45,6 @@ package struct PeerPolicy: Sendable, Equatable {
             return nil
         }
         return "a rule of the agent's configuration refuses \(request.name) from \(peer.description)"
-    }
-
-    private func ruling(on request: PolicyRequest, from peer: PeerIdentity) -> Decision {
-        Self.ruling(on: request, from: peer, by: rules[...])
     }
 
     /// The decision of the first rule that covers the request, or else of the built-in policy.
