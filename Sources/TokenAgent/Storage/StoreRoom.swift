@@ -42,15 +42,19 @@ enum StoreRoom: Equatable {
         // One for each tenant, of which an app with a provider of its own may name any.
         let hasManyIDTokens =
             known.idTokens.values.count { $0.clientID == parameters.clientID } >= Self.tokensOfAnAccount
+        // What takes the place of another record is no addition: one under another name of the cloud, or of an account that is moved.
+        let replaced = Set(changes.compactMap { if case .remove(let key, _) = $0 { key.kind } else { nil } })
         return changes.filter { change in
             switch change {
             case .save(.accessToken(let token)):
                 known.accessTokens[token.key] != nil
-                    || self == .scarce && !isCrowded && token.secret.count <= Self.longToken
+                    || token.secret.count <= Self.longToken
+                        && (replaced.contains(.accessToken) || self == .scarce && !isCrowded)
             case .save(.account(let record)):
-                known.accounts[record.key] != nil || known.accounts.isEmpty
+                known.accounts[record.key] != nil || replaced.contains(.account)
                     || self == .scarce && known.accounts.count < Self.tokensOfAnAccount
-            case .save(.idToken(let token)): known.idTokens[token.key] != nil || self == .scarce && !hasManyIDTokens
+            case .save(.idToken(let token)):
+                known.idTokens[token.key] != nil || replaced.contains(.idToken) || self == .scarce && !hasManyIDTokens
             default: true
             }
         }

@@ -71,6 +71,27 @@ internal import TokenStore
         #expect(!saved.contains { if case .save(.accessToken) = $0 { true } else { false } })
     }
 
+    /// Other libraries save tokens under another name of the cloud, and the new one takes the place of theirs.
+    @Test(arguments: [StoreRoom.scarce, .exhausted]) func renewsAnIDTokenUnderAnotherNameOfTheCloud(room: StoreRoom)
+        throws
+    {
+        var builder = CacheBuilder()
+        let parameters = try builder.parameters()
+        try builder.signIn("alice", parameters)
+        let partition = builder.cache.partition(.standard)
+        let account = try #require(partition.accountKeys.first)
+        let token = try #require(partition[account].idTokens.values.first)
+        var other = token
+        other.environment = "login.microsoftonline.com"
+        builder.cache.apply(
+            [.remove(CacheRecord.idToken(token).key(in: .standard), account: account), .save(.idToken(other))],
+            in: .standard)
+        let saved = try Self.admitted(room, "alice", parameters, builder)
+        let isRenewed = saved.contains { if case .save(.idToken) = $0 { true } else { false } }
+        let isRemoved = saved.contains { if case .remove(let key, _) = $0 { key.kind == .idToken } else { false } }
+        #expect(isRenewed && isRemoved)
+    }
+
     @Test func keepsFewIDTokensOfAnAccountInALargeStore() throws {
         var builder = CacheBuilder()
         let tenants = (0...StoreRoom.tokensOfAnAccount).map { "7a1e0000-0000-4000-8000-0000000000\(10 + $0)" }
