@@ -348,7 +348,12 @@ extension AgentClient {
     ///   (-53006), the key may have changed.
     @discardableResult
     public func setKey(_ request: SetKey) async throws(TokenError) -> KeyStatus {
-        return try await keyStatus(after: request, timeout: Self.confirmationLimit)
+        do throws(TokenError) {
+            return try await keyStatus(after: request, timeout: Self.confirmationLimit)
+        } catch {
+            // The advice to try again would be wrong: another passphrase may be the current one.
+            throw error == AgentConnection.gone ? AgentConnection.lostKeyChange : error
+        }
     }
 
     /// The time limit of a request that a person may have to confirm: that of eight questions, which are asked one after the other for a

@@ -194,6 +194,9 @@ final class AgentConnection: Sendable {
     static let lostSignIn = TokenError(
         .agentUnavailable, "the connection to the agent has closed, and the sign-in has ended with it; try again",
         .or("ssoctl doctor"))
+    static let lostKeyChange = TokenError(
+        .agentUnavailable, "the agent closed the connection before it replied; the key may have changed",
+        .run("ssoctl key"))
     static let stopped = TokenError(
         .agentUnavailable, "the agent is stopping, and has ended the request; try again")
     static let cancelled = TokenError(.cancelled, "the call was cancelled")
