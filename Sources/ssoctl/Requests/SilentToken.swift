@@ -21,11 +21,9 @@ struct SilentToken {
         guard isNamed, let name, let authority = target.authority else {
             let found = try await signedIn()
             // A policy, and a provider, have accounts of their own, which the agent finds by the authority.
-            if self.name == nil, found.count > 1, let provider = target.authority,
-                provider.kind == .b2c || provider.kind == .openID,
-                case .success(let result) = await outcome(AccountReference(), provider)
-            {
-                return result
+            if found.count > 1, let provider = target.authority, provider.kind == .b2c || provider.kind == .openID {
+                let own = await outcome(self.name?.unlistedReference ?? AccountReference(), provider)
+                if own.decides { return try await result(own, of: self.name, at: provider, found) }
             }
             let chosen = try choose(among: found)
             return try await token(of: chosen.account, at: chosen.authorities, found)
@@ -38,8 +36,7 @@ struct SilentToken {
         let found = try await signedIn()
         if found.count != 1, name.unlistedReference != name.reference {
             let named = await outcome(name.unlistedReference, authority)
-            if case .success(let result) = named { return result }
-            if found.isEmpty { return try await self.result(named, of: name, at: authority, []) }
+            if found.isEmpty || named.decides { return try await result(named, of: name, at: authority, found) }
         }
         guard found.count == 1, !name.isExact(found[0]) else {
             return try await result(exact, of: name, at: authority, found)
@@ -174,5 +171,15 @@ extension TokenError {
         error.details.homeAccountID = details.homeAccountID ?? account?.homeAccountID
         error.details.username = details.username ?? account?.username ?? username
         return error
+    }
+}
+
+extension Result<TokenResult, TokenError> {
+    /// Whether the agent has found the account that is meant: not if it is one of several, or none. What the identity provider says is
+    /// of one account.
+    fileprivate var decides: Bool {
+        guard case .failure(let error) = self else { return true }
+        return error.code != .ambiguousAccount
+            && (error.code != .interactionRequired || error.details.oauthError != nil)
     }
 }
