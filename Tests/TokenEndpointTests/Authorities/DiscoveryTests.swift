@@ -112,8 +112,6 @@ internal import TokenModel
             let endpoints = try await fixture.endpoint.endpoints(of: fixture.authority, version: version)
             #expect(endpoints.token == "http://\(fixture.authority.environment)\(token)")
             #expect(fixture.server.received.map(\.uri) == ["\(base).well-known/openid-configuration"])
-            let found = await fixture.endpoint.probe(fixture.authority)
-            #expect((found == .success(.init(secondsSince1970: nil))) == (path == "/adfs"))
         }
     }
 
@@ -373,29 +371,6 @@ internal import TokenModel
                 of: fixture.authority, correlationID: CorrelationID())
             #expect(clouds == [InstanceDiscovery.singleHost(fixture.authority)])
             #expect(fixture.server.received.isEmpty)
-        }
-    }
-
-    @Test func returnsTheTimeOfTheServer() async throws {
-        let date = [("Date", "Sun, 06 Nov 1994 08:49:37 GMT")]
-        try await EndpointFixture.with({ _ in .json(Answers.discovery, headers: date) }) { fixture in
-            #expect(await fixture.endpoint.probe(fixture.authority) == .success(.init(secondsSince1970: 784_111_777)))
-        }
-        try await EndpointFixture.with({ _ in .json(Answers.discovery) }) { fixture in
-            #expect(await fixture.endpoint.probe(fixture.authority) == .success(.init(secondsSince1970: nil)))
-        }
-        try await EndpointFixture.with({ _ in .answer(status: 403, body: "") }) { fixture in
-            #expect(
-                await failure { try await fixture.endpoint.probe(fixture.authority).get() }?.details.httpStatus == 403)
-        }
-    }
-
-    /// A captive portal responds with a page of its own.
-    @Test(arguments: [("<html>", nil), ("{}", nil), (Answers.discovery, .openID)] as [(String, Authority.Kind?)])
-    func findsNoProviderInAnotherResponse(body: String, kind: Authority.Kind?) async throws {
-        try await EndpointFixture.with(kind: kind, { _ in .json(body) }) { fixture in
-            let error = await failure { try await fixture.endpoint.probe(fixture.authority).get() }
-            #expect(error?.code == .serverInvalidResponse)
         }
     }
 }

@@ -1,0 +1,95 @@
+internal import AgentClient
+internal import AgentConfiguration
+internal import ArgumentParser
+internal import PosixFiles
+internal import TokenModel
+
+/// Chooses the default app or the default account.
+struct UseCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "use", abstract: "Choose the default app or the default account.",
+        discussion: """
+            What commands use if you name none. SSO_AGENT_APP and SSO_AGENT_ACCOUNT replace it, for a shell or a script.
+
+            Examples:
+              ssoctl use graph                     an app of the configuration
+              ssoctl use alice@contoso.com         an account that is signed in
+              ssoctl use --none                    no defaults
+            """)
+
+    @Argument(help: "An app or an account.", completion: Candidates.appOrAccount)
+    var name: String?
+
+    @Flag(name: .customLong("none"), help: "Remove the default app and the default account.")
+    var removesDefaults = false
+
+    @OptionGroup var output: OutputOptions
+
+    struct Printout: Encodable {
+        var app: String?
+        var account: AccountNamesJSON?
+        var file: String
+        /// Whether there was a default to remove; not printed as JSON.
+        var hadDefaults = false
+        private enum CodingKeys: CodingKey { case app, account, file }
+    }
+
+    func validate() throws {
+        guard (name == nil) == removesDefaults else {
+            throw ValidationError("Name an app or an account, or give --none.")
+        }
+        if let name, name.trimmedNonEmpty == nil { throw ValidationError("The name is empty.") }
+    }
+
+    func execute(_ agent: AgentClient) async throws -> Printout {
+        let path = ConfigurationFiles.current.user
+        guard let name else {
+            var done = Printout(file: path)
+            guard FileStatus(path) != nil else { return done }
+            try ConfigurationEditor.change(path) { (editor) throws(TokenError) in
+                done.hadDefaults = try editor.removeDefaults()
+            }
+            return done
+        }
+        let settings = try Settings.read()
+        if settings.configuration.app(named: name) != nil {
+            try ConfigurationEditor.change(path) { (editor) throws(TokenError) in try editor.setDefaultApp(name) }
+            return Printout(app: name, file: path)
+        }
+        let names = try await account(name, agent, settings)
+        // Several accounts may have the username of the one whose identifier was given.
+        let text = names.identifier?.lowercased() == name.lowercased() ? name : names.text
+        try ConfigurationEditor.change(path) { (editor) throws(TokenError) in try editor.setDefaultAccount(text) }
+        return Printout(account: names, file: path)
+    }
+
+    private func account(_ name: String, _ agent: AgentClient, _ settings: Settings) async throws -> AccountNamesJSON {
+        do {
+            return AccountNamesJSON(
+                try await AccountFinder(agent: agent, sharingGroup: .standard)
+                    .account(AccountName(name), Self.words, otherwise: "ssoctl app list"))
+        } catch var failure as CommandFailure where failure.status == .noSuchAccount {
+            var message = "“\(name)” is neither an app nor an account that is signed in"
+            if let app = Suggestion.nearest(to: name, among: settings.configuration.apps.map(\.name)) {
+                message += "; did you mean the app “\(app)”?"
+                failure.nextCommand = Self.words(app).text
+            }
+            failure.error = TokenError(.accountNotFound, message)
+            throw failure
+        } catch let error as TokenError {
+            let known = await error.orAtPublishedSocket(agent)
+            guard known != error else { throw error }
+            // The account cannot be looked up there.
+            throw CommandFailure(known, nextCommand: "export SSO_AGENT_ACCOUNT=\(name.shellWord)")
+        }
+    }
+
+    func describe(_ done: Printout) -> String? {
+        if let app = done.app { return "The default app is \(app)." }
+        if let account = done.account { return "The default account is \(account.text)." }
+        guard done.hadDefaults else { return "There were no defaults." }
+        return "Removed the defaults from \(done.file)."
+    }
+
+    private static func words(_ name: String) -> CommandLineWords { .command("use", name) }
+}
