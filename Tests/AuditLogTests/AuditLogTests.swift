@@ -34,14 +34,7 @@ internal import TokenModel
     /// The client IDs of the lines, and the findings.
     private func read(_ path: String) throws -> (clientIDs: [String], findings: [String]) {
         var reader = try AuditReader(path: path)
-        var (clientIDs, findings) = ([String](), [String]())
-        while let item = try reader.next() {
-            switch item {
-            case .line(_, let line): clientIDs.append(line["client_id"] ?? "?")
-            case .finding(let text): findings.append(text)
-            }
-        }
-        return (clientIDs, findings)
+        return try reader.readOn()
     }
 
     @Test func writesOneJSONLineForEachEvent() async throws {
@@ -369,5 +362,19 @@ internal import TokenModel
         #expect(bytes.filter { $0 < 0x20 } == [0x0A])
         #expect(!String(decoding: bytes, as: UTF8.self).unicodeScalars.contains("\u{202E}"))
         #expect(try read(path).findings.isEmpty)
+    }
+}
+
+extension AuditReader {
+    /// The client IDs of the lines up to the present end, and the findings.
+    mutating func readOn() throws -> (clientIDs: [String], findings: [String]) {
+        var (clientIDs, findings) = ([String](), [String]())
+        while let item = try next() {
+            switch item {
+            case .line(_, let line): clientIDs.append(line["client_id"] ?? "?")
+            case .finding(let text): findings.append(text)
+            }
+        }
+        return (clientIDs, findings)
     }
 }

@@ -54,15 +54,14 @@ internal import TokenModel
         let folder = try StoreFolder()
         // In a process of its own, since the limit applies to the process.
         await #expect(processExitsWith: .success) { [path = folder.path as String] in
-            signal(SIGXFSZ, SIG_IGN)
             let store = try StoreFolder.open(path)
             for number in 1...8 { try await store.commit([.put(.sample(number, size: 3000))]) }
-            limitFileSize(to: 512 * 1024)
+            FileSizeLimit.set(512 * 1024)
             for round in 0..<200 {
                 try await store.commit([.put(.sample(round % 8 + 1, size: 3000, fill: UInt8(round)))])
             }
             #expect(store.report.writeError == nil)
-            limitFileSize(to: nil)
+            FileSizeLimit.set(nil)
             await store.close()
         }
         let again = try folder.open()
@@ -74,15 +73,14 @@ internal import TokenModel
         let folder = try StoreFolder()
         // In a process of its own, since the limit applies to the process.
         await #expect(processExitsWith: .success) { [path = folder.path as String] in
-            signal(SIGXFSZ, SIG_IGN)
             let store = try StoreFolder.open(path)
             try await store.commit([.put(.sample(1))])
-            limitFileSize(to: 64 * 1024)
+            FileSizeLimit.set(64 * 1024)
             let error = await #expect(throws: TokenError.self) {
                 try await store.commit([.put(.sample(2, size: 200_000))])
             }
             #expect(error?.code == .storeUnavailable)
-            limitFileSize(to: nil)
+            FileSizeLimit.set(nil)
             try await store.commit([.put(.sample(3))])
             #expect(try await store.load().map(\.key) == [.sample(1), .sample(3)])
             await store.close()
@@ -91,17 +89,4 @@ internal import TokenModel
         #expect(try await again.load().map(\.key) == [.sample(1), .sample(3)])
         await again.close()
     }
-}
-
-/// Limits the size of files that this process may write; nil removes the limit.
-private func limitFileSize(to bytes: Int?) {
-    #if canImport(Glibc)
-        let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
-    #else
-        let resource = RLIMIT_FSIZE
-    #endif
-    var limit = rlimit()
-    getrlimit(resource, &limit)
-    limit.rlim_cur = bytes.map { rlim_t($0) } ?? limit.rlim_max
-    setrlimit(resource, &limit)
 }
