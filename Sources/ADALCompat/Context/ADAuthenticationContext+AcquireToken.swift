@@ -7,9 +7,9 @@ public import Foundation
 ///
 /// The sign-in page opens in the system browser; without a display, a device code is shown. Each request ends exactly
 /// once, with a token or an error. A completion block is called on a background thread, and by the method itself only in
-/// a copy (`fork`) of the process. If the task of an async form is cancelled, so is the request: `AD_USER_CANCELLED` with `ERROR_UI_USER_CANCEL` (403). Only
-/// one sign-in may be in progress in a process, of ADAL or of MSAL: another request that needs one ends with
-/// `ERROR_UI_MULTLIPLE_INTERACTIVE_REQUESTS` (400). May be called from any thread.
+/// a copy (`fork`) of the process. If the task of an async form is cancelled, so is the request: `AD_USER_CANCELLED`
+/// with `ERROR_UI_USER_CANCEL` (403). Only one sign-in may be in progress in a process, of ADAL or of MSAL: another
+/// request that needs one ends with `ERROR_UI_MULTLIPLE_INTERACTIVE_REQUESTS` (400). May be called from any thread.
 extension ADAuthenticationContext {
     /// Acquires a token of the only account that is signed in, or lets a user sign in.
     ///
@@ -195,9 +195,10 @@ public var AD_FORCE_PROMPT: ADPromptBehavior { ADPromptBehavior(3) }
 /// Acquires tokens without user interaction, from the cache or by redeeming a refresh token.
 ///
 /// Each request ends exactly once, with a token or an error. A completion block is called on a background thread, and by
-/// the method itself only in a copy (`fork`) of the process. `ERROR_SERVER_USER_INPUT_NEEDED` (200) means that only `acquireToken` can help; the server's
-/// error, if the server was asked, is under `NSUnderlyingErrorKey`. If the task of an async form is cancelled, its wait
-/// ends with `AD_USER_CANCELLED` and `ERROR_UI_USER_CANCEL` (403). May be called from any thread.
+/// the method itself only in a copy (`fork`) of the process. `ERROR_SERVER_USER_INPUT_NEEDED` (200) means that only
+/// `acquireToken` can help; the server's error, if the server was asked, is under `NSUnderlyingErrorKey`. If the task of
+/// an async form is cancelled, its wait ends with `AD_USER_CANCELLED` and `ERROR_UI_USER_CANCEL` (403). May be called
+/// from any thread.
 extension ADAuthenticationContext {
     /// Acquires a token of the only account that is signed in, without user interaction.
     ///
