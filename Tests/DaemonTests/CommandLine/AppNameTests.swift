@@ -88,6 +88,8 @@ internal import Testing
                     #expect(account?["identifier"] as? String == identifier, "\(named)")
                 }
             }
+            let byDefault = try await f.json(["token"] + app + providers[1], variables: ["SSO_AGENT_ACCOUNT": name])
+            #expect((byDefault["account"] as? [String: Any])?["identifier"] as? String == identifiers[1])
             try await f.ssoctl(["token"] + app + ["--account", name], status: 2)
             withExtendedLifetime(agent) {}
         }
