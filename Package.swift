@@ -47,6 +47,8 @@ let package = Package(
         .target(name: "CAgentSandbox"),
         // Replaces the heap of the program that links it: the agent only, never an app.
         .target(name: "CWipingHeap"),
+        // Replaces the threads of tasks: the agent only, too.
+        .target(name: "CTaskThreads"),
         // Loads libcurl when it is first used, so only its headers are needed: libcurl4-openssl-dev.
         .target(name: "CCurl", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
         // The emulator and the tests only.
@@ -189,7 +191,7 @@ let package = Package(
             name: "sso-agent",
             dependencies: [
                 "AccessPolicy", "AgentConfiguration", "AgentSandbox", "AgentSocket", "AuditLog", "CAgentSystem",
-                "CWipingHeap", "PosixFiles", "TokenAgent", "TokenEndpoint", "TokenModel", "TokenStore",
+                "CTaskThreads", "CWipingHeap", "PosixFiles", "TokenAgent", "TokenEndpoint", "TokenModel", "TokenStore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ], swiftSettings: strict),

@@ -1,6 +1,7 @@
 internal import AccessPolicy
 internal import AgentSocket
 internal import AuditLog
+internal import ListenerSupport
 internal import Logging
 internal import NIOCore
 internal import NIOPosix
@@ -207,7 +208,7 @@ package final class AgentServer: Sendable {
         try? await base.loop.flatSubmit { owner.assumeIsolated { $0.shutDown() } }.get()
         await base.store.close()
         await metricsServer?.shutDown()
-        try? await base.group.shutdownGracefully()
+        await base.group.end()
     }
 
     /// Begins to read the configuration again, and returns at once: its files may be on a file system that does not answer. The log says
@@ -256,7 +257,7 @@ package final class AgentServer: Sendable {
         await base.audit?.stopped()
         // Its work on the agent's event loop was submitted before `wakeup` was ended there, and so is done.
         await parts.metricsServer?.shutDown()
-        try? await base.group.shutdownGracefully()
+        await base.group.end()
         parts.lock.release()
     }
 

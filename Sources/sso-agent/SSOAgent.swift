@@ -256,6 +256,7 @@ struct SSOAgent: ParsableCommand {
 
     /// Serves until the agent has been stopped. Requests are answered on other threads.
     private func runUntilStopped(_ options: AgentOptions, _ sandbox: ProcessSandbox?) throws(TokenError) {
+        TaskThreads.use()
         let outcome = CallingThread.run { [passphraseDescriptor, onDemand] in
             do throws(TokenError) {
                 try await Self.serve(options, passphraseDescriptor, sandbox, leavesOutput: onDemand)
@@ -291,7 +292,7 @@ struct SSOAgent: ParsableCommand {
     /// Most of the agent's resident memory is code that only the start needs, since the kernel maps 64 KiB around each page that is
     /// used.
     private static func releaseCode() {
-        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(1)) { agent_release_code() }
+        DispatchQueue(label: "sso-agent.code").asyncAfter(deadline: .now() + .seconds(1)) { agent_release_code() }
     }
 
     private func sandbox(

@@ -43,6 +43,15 @@ internal import Testing
         Ban(text: "try!", folders: ["Sources", "Tests", "examples"], instead: "throw"),
         Ban(text: "fatalError(", folders: ["Sources", "Tests", "examples"], instead: "throw a TokenError"),
         Ban(text: "Task.sleep", folders: ["Tests"], instead: "wait for the event"),
+        // docs/decisions/0057-an-idle-agent-sleeps.md: the agent's program does not use libdispatch's pool.
+        Ban(
+            text: "Task.sleep", folders: ["Sources"], exceptions: ["AgentClient", "ssoctl", "EntraEmulator"],
+            instead: "use Pause"),
+        Ban(
+            text: "DispatchQueue.global", folders: ["Sources"], exceptions: ["ADALCompat", "CompatSupport", "ssoctl"],
+            instead: "use a serial queue"),
+        Ban(
+            text: "group.shutdownGracefully", folders: ["Sources"], exceptions: ["EntraEmulator"], instead: "group.end"),
         Ban(text: "usleep(", folders: ["Sources", "Tests"], instead: "wait for the event"),
         // The watch that ends a run that hangs sleeps on a thread of its own.
         Ban(

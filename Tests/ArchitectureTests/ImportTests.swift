@@ -147,6 +147,8 @@ internal import Testing
             "AuditLog",
             // Catches the signals that stop it, and releases the code of its start.
             "CAgentSystem",
+            // An idle agent is not woken.
+            "CTaskThreads",
             // Wipes all memory that is released.
             "CWipingHeap",
             "Logging",

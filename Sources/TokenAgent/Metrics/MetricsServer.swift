@@ -54,7 +54,7 @@ final class MetricsServer: Sendable {
             return MetricsServer(path, lock, acceptor, group, listener)
         } catch {
             unlink(path)
-            try? await group.shutdownGracefully()
+            await group.end()
             throw TokenError(.agentUnavailable, "cannot listen on \(path): \(error)")
         }
     }
@@ -70,7 +70,7 @@ final class MetricsServer: Sendable {
     /// Closes every connection, and ends the event loop. Called after ``stopAccepting()``, when neither the agent's event loop nor the
     /// inspector of peers has work left for it.
     func shutDown() async {
-        try? await group.shutdownGracefully()
+        await group.end()
         lock.release()
     }
 }

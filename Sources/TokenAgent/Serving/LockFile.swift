@@ -36,7 +36,7 @@ struct LockFile: ~Copyable {
                     throw Self.held(lock, socketPath)
                 }
                 // Polled, since no system call waits for a lock with a time limit.
-                try? await Task.sleep(for: .milliseconds(20))
+                await Pause.wait(for: .milliseconds(20))
             }
         }
         lock.file.replaceContent(with: "\(getpid())\n")

@@ -266,6 +266,6 @@ final class LoopbackThread: Sendable {
             references -= 1
             return references == 0
         }
-        if isLast { group.shutdownGracefully { [onEnd] _ in onEnd() } }
+        if isLast { group.end(onEnd) }
     }
 }

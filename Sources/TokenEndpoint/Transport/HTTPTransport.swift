@@ -1,4 +1,5 @@
 internal import Curl
+internal import PosixFiles
 internal import TokenModel
 
 /// Sends requests to authorities. Idle connections are closed after a while.
@@ -44,7 +45,7 @@ final class HTTPTransport: Sendable {
             }
             group.addTask {
                 // The time limit. The group cancels this task when the response has arrived.
-                try? await Task.sleep(for: timing.total)
+                await Pause.wait(for: timing.total)
                 return .failure(Task.isCancelled ? .cancelledRequest : .timedOut(reaching: request.endpoint))
             }
             let first = await group.next()
@@ -63,13 +64,9 @@ final class HTTPTransport: Sendable {
     private func sendWithRetry(_ request: HTTPRequest) async -> Result<HTTPResponse, TokenError> {
         let first = await sendOnce(request)
         guard request.isRetryable(after: first) else { return first }
-        do {
-            // Another attempt may succeed when the authority or the network has had time to recover.
-            try await Task.sleep(for: timing.retryDelay)
-        } catch {
-            return .failure(.cancelledRequest)
-        }
-        return await sendOnce(request)
+        // Another attempt may succeed when the authority or the network has had time to recover.
+        await Pause.wait(for: timing.retryDelay)
+        return Task.isCancelled ? .failure(.cancelledRequest) : await sendOnce(request)
     }
 
     private func sendOnce(_ request: HTTPRequest) async -> Result<HTTPResponse, TokenError> {

@@ -1,0 +1,44 @@
+internal import AgentClient
+internal import AgentTestSupport
+internal import Foundation
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+
+#if os(Linux)
+    /// An agent that has nothing to do: there is one in every session of a machine, whose processor would sleep otherwise.
+    @Suite(.bounded) struct IdleAgentTests {
+        /// libdispatch looks after the threads of its pool once a second, from the pool's first work on.
+        @Test func isNotWokenEverySecond() async throws {
+            try await AgentProcessFixture.with { f in
+                // Another process may look at the descriptors of this one, also if the test does not run as root.
+                let process = try await f.agent(["--allow-debugging"])
+                let agent = AgentClient(socketPath: f.socketPath)
+                let account = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
+                for forceRefresh in [false, true] {
+                    _ = try await agent.acquireTokenSilent(
+                        AcquireTokenSilent(parameters: f.parameters(), account: account, forceRefresh: forceRefresh))
+                }
+                try await offPool { try Self.waitUntilNoTimerIsNear(of: process.processID) }
+            }
+        }
+
+        /// Returns after 20 looks that have found no timer in a row: one that is started again and again is stopped for a moment when it has
+        /// fired.
+        private static func waitUntilNoTimerIsNear(of processID: Int32) throws {
+            var looks = 0
+            while looks < 20 { looks = try hasTimerWithinTwoSeconds(processID) ? 0 : looks + 1 }
+        }
+
+        private static func hasTimerWithinTwoSeconds(_ processID: Int32) throws -> Bool {
+            let folder = "/proc/\(processID)/fdinfo"
+            return try FileManager.default.contentsOfDirectory(atPath: folder).contains { name in
+                // Nil for a descriptor that has been closed meanwhile.
+                guard let text = try? String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8),
+                    let value = text.firstMatch(of: /it_value: \((\d+), (\d+)\)/), let seconds = Int(value.1)
+                else { return false }
+                return seconds < 2 && (seconds, Int(value.2)) != (0, 0)
+            }
+        }
+    }
+#endif
