@@ -99,6 +99,20 @@ internal import TokenModel
             "{\"IdToken\": {\(idTokens.joined(separator: ", "))}, \"Account\": {\(accounts.joined(separator: ", "))}}"
     }
 
+    /// An ID token that is not imported, because of its app's name, names no tenant: an export has not got it.
+    @Test func findsTheSameTenantInItsExport() throws {
+        let tenant = CacheBuilder.tenant
+        let idToken = CacheBuilder.idToken("alice", tenant: "00000000-0000-4000-8000-00000000000c", version: .v2)
+        let file = """
+            {"Account": {"account": {"home_account_id": "oid-alice.\(tenant)", "environment": "\(Self.environment)",
+                "realm": "\(tenant)", "username": "alice@contoso.com", "authority_type": "MSSTS"}},
+            "RefreshToken": {"refresh": {\(Self.base(tenant)), "credential_type": "RefreshToken", "secret": "rt"}},
+            "IdToken": {"id": {\(Self.base(tenant, clientID: "app\\u007f")), "credential_type": "IdToken",
+                "secret": "\(idToken)"}}}
+            """
+        #expect(FormatProperties.brokenImport(Array(file.utf8), .msalJSON) == nil)
+    }
+
     @Test func changesNothingWhenItsExportIsImported() throws {
         var cache = CredentialCache()
         try cache.merge(Array(Self.file.utf8), .msalJSON)
@@ -260,8 +274,9 @@ internal import TokenModel
     }
 
     private static func base(
-        _ realm: String, home: String = "oid-alice.\(CacheBuilder.tenant)", environment: String = environment
+        _ realm: String, home: String = "oid-alice.\(CacheBuilder.tenant)", environment: String = environment,
+        clientID: String = "app-1"
     ) -> String {
-        #""home_account_id": "\#(home)", "environment": "\#(environment)", "client_id": "app-1", "realm": "\#(realm)""#
+        #""home_account_id": "\#(home)", "environment": "\#(environment)", "client_id": "\#(clientID)", "realm": "\#(realm)""#
     }
 }

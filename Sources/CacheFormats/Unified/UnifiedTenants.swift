@@ -12,6 +12,9 @@ struct UnifiedTenants {
         /// Empty for an account entry, which names no app.
         let client: String
         let realm: String
+
+        /// Whether a token of this place can be saved.
+        var isWithinLimits: Bool { [home, client, realm].allSatisfy(ValueLimits.isIdentifier) }
     }
 
     private let clouds: CloudDirectory
@@ -23,12 +26,12 @@ struct UnifiedTenants {
 
     /// Adds an entry of the section of ID tokens. One that cannot be saved says nothing, since no export has it.
     mutating func add(_ item: UnifiedItem) {
-        guard item.text(.secret).map(IDTokenRecord.isWithinLimits) == true, let claims = Self.claims(of: item) else {
-            return
-        }
+        let place = place(of: item)
+        guard place.isWithinLimits, item.text(.secret).map(IDTokenRecord.isWithinLimits) == true,
+            let claims = Self.claims(of: item)
+        else { return }
         if let home = item.text(.homeAccountID)?.lowercased(), let name = claims.username { names[home] = name }
         guard let tenant = Self.tenant(claims), !isOfADFS(item) else { return }
-        let place = place(of: item)
         let client = Place(
             home: shared(place.home), cloud: shared(place.cloud), client: shared(place.client),
             realm: shared(place.realm))
@@ -80,7 +83,7 @@ struct UnifiedTenants {
     }
 
     private func place(of item: UnifiedItem) -> Place {
-        func part(_ field: UnifiedField) -> String { item.text(field)?.lowercased() ?? "" }
+        func part(_ field: UnifiedField) -> String { item.text(field)?.trimmedNonEmpty?.lowercased() ?? "" }
         return Place(
             home: part(.homeAccountID), cloud: clouds.cloud(of: part(.environment)).preferredCache,
             client: part(.clientID), realm: part(.realm))
