@@ -94,8 +94,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        let key = id.peer
-        if registry.left(usage, id) { owner.assumeIsolated { $0.peerEnded(key) } }
+        if registry.left(usage, id) { owner.assumeIsolated { [id] in $0.peerEnded(id.peer) } }
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -119,9 +118,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
         context.fireUserInboundEventTriggered(event)
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        context.close(promise: nil)
-    }
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
     /// Handles no more requests, and closes the connection when the replies to those in progress have been sent.
     func end() {
@@ -139,11 +136,11 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
         (waiting.hasOutcome || !isEnding && decoder.hasFrame && usage.admitsRequests) && canReply
     }
 
-    func work(until deadline: NIODeadline) {
+    func work(in turn: inout PeerTurn) {
         guard let context else { return }
         isWorking = true
         for _ in 0..<Self.requestsPerTurn {
-            guard handleNext(context), hasWork, NIODeadline.now() < deadline else { break }
+            guard handleNext(context, &turn), hasWork, !turn.isOver(at: .now()) else { break }
         }
         isWorking = false
         send(context)
@@ -165,9 +162,10 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     /// Handles a request whose wait is over, or else the next frame.
     ///
     /// - Returns: false if there is nothing to handle, or a limit is reached.
-    private func handleNext(_ context: ChannelHandlerContext) -> Bool {
+    private func handleNext(_ context: ChannelHandlerContext, _ turn: inout PeerTurn) -> Bool {
         guard canReply, isServed(context) else { return false }
         if waiting.hasOutcome, let next = waiting.removeFirst() {
+            turn.shorten()
             usage.ended(requests: 1, of: next.length)
             switch next.outcome {
             case .reply(let encode): write(encode(), context)
@@ -180,7 +178,9 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
         do throws(TokenError) {
             guard let bytes = try decoder.next() else { return false }
             stopFrameTimeout()
-            if !repeatReply(to: bytes, context) { serve(bytes, context) }
+            if repeatReply(to: bytes, context) { return true }
+            turn.shorten()
+            serve(bytes, context)
         } catch {
             // The start of the next frame is unknown.
             isEnding = true

@@ -5,9 +5,26 @@ protocol PeerWork: AnyObject {
     /// Whether a part of the work can be done now.
     var hasWork: Bool { get }
 
-    /// Does a part of the work: a few requests, fewer if the deadline has passed. Is called also if there is none: a connection then
+    /// Does a part of the work: a few requests, fewer if the turn is over. Is called also if there is none: a connection then
     /// notes that a frame is incomplete, and starts its time-out.
-    func work(until deadline: NIODeadline)
+    func work(in turn: inout PeerTurn)
+}
+
+/// The time in which requests of one peer are handled, one after the other.
+struct PeerTurn {
+    private let start: NIODeadline
+    private let length: TimeAmount
+    fileprivate private(set) var isShort: Bool
+
+    fileprivate init(from start: NIODeadline, _ length: TimeAmount, isShort: Bool = false) {
+        (self.start, self.length, self.isShort) = (start, length, isShort)
+    }
+
+    /// Makes the turn a quarter as long, because of a request that had to be worked out: one such request may take as long as twenty
+    /// that are answered with a kept reply, and the next one may overrun the turn by as much.
+    mutating func shorten() { isShort = true }
+
+    func isOver(at time: NIODeadline) -> Bool { time >= start + (isShort ? length.quarter : length) }
 }
 
 /// A peer's place in a `TurnQueue`.
@@ -20,6 +37,9 @@ final class PeerTurns {
     fileprivate var total = TimeAmount.zero
     /// The time that was used for the peer since the event loop looked at other connections last.
     fileprivate var current = TimeAmount.zero
+    /// Whether one of these requests had to be worked out.
+    fileprivate var isShort = false
+    fileprivate var isResetting = false
 }
 
 /// Divides the event loop's time among the peers that have work.
@@ -57,9 +77,12 @@ final class TurnQueue {
     ///
     /// - Parameter start: the present time; read from the clock if it is nil.
     func run(_ work: any PeerWork, of peer: PeerTurns, at start: NIODeadline? = nil) {
-        guard !peer.isQueued, peer.current < turn else { return add(work, of: peer) }
+        guard !peer.isQueued else { return add(work, of: peer) }
         let start = start ?? now()
-        work.work(until: start + (turn - peer.current))
+        var part = PeerTurn(from: start - peer.current, turn, isShort: peer.isShort)
+        guard !part.isOver(at: start) else { return add(work, of: peer) }
+        work.work(in: &part)
+        peer.isShort = part.isShort
         charge(peer, now() - start)
         if work.hasWork { add(work, of: peer) }
     }
@@ -70,12 +93,11 @@ final class TurnQueue {
         let peer = peers[index]
         served = peer.total
         let start = now()
-        let deadline = start + turn
-        var end = start
+        var (part, end) = (PeerTurn(from: start, turn), start)
         // Each connection has its part once, before any has another.
-        for _ in 0..<peer.waiting.count where end < deadline {
+        for _ in 0..<peer.waiting.count where !part.isOver(at: end) {
             guard let work = peer.waiting.popFirst() else { break }
-            work.work(until: deadline)
+            work.work(in: &part)
             if work.hasWork { peer.waiting.append(work) } else { peer.members.remove(ObjectIdentifier(work)) }
             end = now()
         }
@@ -100,18 +122,21 @@ final class TurnQueue {
 
     private func charge(_ peer: PeerTurns, _ time: TimeAmount) {
         peer.total = peer.total + time
-        let before = peer.current
-        peer.current = before + time
+        peer.current = peer.current + time
         // A peer with few requests rarely reaches this point, and so causes no reset.
-        guard before < half, peer.current >= half else { return }
+        guard !peer.isResetting, peer.current >= (peer.isShort ? turn.quarter : turn).half else { return }
+        peer.isResetting = true
         resetting.append(peer)
         if resetting.count == 1 { atEndOfIteration { [weak self] in self?.reset() } }
     }
 
     private func reset() {
-        for peer in resetting { peer.current = .zero }
+        for peer in resetting { (peer.current, peer.isShort, peer.isResetting) = (.zero, false, false) }
         resetting.removeAll(keepingCapacity: true)
     }
+}
 
-    private var half: TimeAmount { .nanoseconds(turn.nanoseconds / 2) }
+extension TimeAmount {
+    fileprivate var half: TimeAmount { .nanoseconds(nanoseconds / 2) }
+    fileprivate var quarter: TimeAmount { half.half }
 }

@@ -60,6 +60,27 @@ internal import Testing
         #expect(quick.done == 100)
     }
 
+    /// Requests that have no kept reply, of one connection or of several: another peer waits for a quarter of a turn.
+    @Test func makesATurnShortInWhichRequestsAreWorkedOut() {
+        let (queue, peer) = (clock.queue(), PeerTurns())
+        let works = [Work(clock, parts: 1000, isWorkedOut: true), Work(clock, parts: 1000, isWorkedOut: true)]
+        queue.run(works[0], of: peer)
+        #expect(works.map(\.done) == [3, 0])
+        queue.run(works[1], of: peer)
+        #expect(works.map(\.done) == [3, 0])
+        queue.takeTurn()
+        queue.takeTurn()
+        #expect(works.map(\.done) == [6, 3])
+        let (others, other) = ((0..<4).map { _ in Work(clock, parts: 1, isWorkedOut: true) }, PeerTurns())
+        for work in others { queue.run(work, of: other) }
+        #expect(others.map(\.done) == [1, 1, 1, 0])
+        clock.endIteration()
+        let hits = Work(clock, parts: 1000)
+        queue.takeTurns(10)
+        queue.run(hits, of: other)
+        #expect(hits.done == 10)
+    }
+
     /// A peer that joins later does not get all turns until it has used as much time as the others.
     @Test func doesNotSaveUpUnusedTime() {
         let queue = clock.queue()
@@ -150,26 +171,32 @@ private final class Work: PeerWork {
     private let parts: Int
     private let partsAtOnce: Int
     private let duration: Int64
+    private let isWorkedOut: Bool
     private(set) var done = 0
     private(set) var calls = 0
 
-    init(_ clock: Clock, name: String = "", parts: Int, partsAtOnce: Int = 1000, duration: Int64 = 10) {
+    init(
+        _ clock: Clock, name: String = "", parts: Int, partsAtOnce: Int = 1000, duration: Int64 = 10,
+        isWorkedOut: Bool = false
+    ) {
         self.clock = clock
         self.name = name
         self.parts = parts
         self.partsAtOnce = partsAtOnce
         self.duration = duration
+        self.isWorkedOut = isWorkedOut
     }
 
     var hasWork: Bool { done < parts }
 
-    func work(until deadline: NIODeadline) {
+    func work(in turn: inout PeerTurn) {
         calls += 1
         for _ in 0..<partsAtOnce where hasWork {
             done += 1
             clock.log.append(name)
             clock.now = clock.now + .nanoseconds(duration)
-            if clock.now >= deadline { return }
+            if isWorkedOut { turn.shorten() }
+            if turn.isOver(at: clock.now) { return }
         }
     }
 }
