@@ -89,7 +89,8 @@ package struct AccountRecord: Sendable, Equatable, Codable {
         }
         var dots = 0
         for byte in identifier { dots &+= byte == UInt8(ascii: ".") ? 1 : 0 }
-        return dots == 1 && identifier[(dot + 1)...].elementsEqual(realm)
+        let tenant = UnsafeBufferPointer(rebasing: identifier[(dot + 1)...])
+        return dots == 1 && UnsafeRawBufferPointer(tenant).hasSameBytes(as: UnsafeRawBufferPointer(realm))
     }
 
     /// The `source` of an account: the library that has made it known.

@@ -55,7 +55,7 @@ private struct Pool<Value> {
 
     private static func isEqual(_ text: String, _ bytes: UnsafeRawBufferPointer) -> Bool {
         text.utf8.withContiguousStorageIfAvailable { utf8 in
-            utf8.count == bytes.count && UnsafeRawBufferPointer(utf8).elementsEqual(bytes)
+            UnsafeRawBufferPointer(utf8).hasSameBytes(as: bytes)
         } ?? text.utf8.elementsEqual(bytes)
     }
 

@@ -46,12 +46,19 @@ extension String {
     package func hasSameBytes(as other: String) -> Bool {
         let areSame: Bool?? = utf8.withContiguousStorageIfAvailable { left in
             other.utf8.withContiguousStorageIfAvailable { right in
-                guard left.count == right.count else { return false }
-                guard let left = left.baseAddress, let right = right.baseAddress else { return true }
-                return memcmp(left, right, utf8.count) == 0
+                UnsafeRawBufferPointer(left).hasSameBytes(as: UnsafeRawBufferPointer(right))
             }
         }
         return (areSame ?? nil) ?? utf8.elementsEqual(other.utf8)
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether the bytes are equal. `elementsEqual` compares them one by one.
+    package func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
+        guard count == other.count else { return false }
+        guard let start = baseAddress, let otherStart = other.baseAddress else { return true }
+        return memcmp(start, otherStart, count) == 0
     }
 }
 

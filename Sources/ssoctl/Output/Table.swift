@@ -43,24 +43,33 @@ enum Table {
     private static func cleaned(_ rows: [[String]]) -> [[String]] { rows.map { $0.map { UntrustedText.clean($0) } } }
 
     private static func widths(_ header: [String], _ rows: [[String]]) -> [Int] {
-        header.indices.map { column in
-            ([header] + rows).map { TerminalColumns.width($0[column]) }.max() ?? 0
+        var widths = header.map(TerminalColumns.width)
+        for row in rows {
+            for (column, cell) in row.enumerated() { widths[column] = max(widths[column], TerminalColumns.width(cell)) }
         }
+        return widths
     }
 
     private static func lines(_ header: [String], _ rows: [[String]], _ widths: [Int]) -> StyledText {
-        func line(_ cells: [String]) -> String {
-            // Blanks are written before the next text, so that no line ends with blanks.
-            var (text, blanks) = ("", 0)
-            for (cell, column) in zip(cells, widths) {
-                if !cell.isEmpty {
-                    text += String(repeating: " ", count: blanks) + cell
-                    blanks = 0
-                }
-                blanks += column - TerminalColumns.width(cell) + 2
-            }
-            return text
+        var (head, text) = ("", "")
+        append(header, widths, to: &head)
+        for row in rows {
+            text += "\n"
+            append(row, widths, to: &text)
         }
-        return .bold(line(header)) + StyledText(rows.map { "\n" + line($0) }.joined())
+        return .bold(head) + StyledText(text)
+    }
+
+    private static func append(_ cells: [String], _ widths: [Int], to text: inout String) {
+        // Blanks are written before the next text, so that no line ends with blanks.
+        var blanks = 0
+        for (cell, column) in zip(cells, widths) {
+            if !cell.isEmpty {
+                text += String(repeating: " ", count: blanks)
+                text += cell
+                blanks = 0
+            }
+            blanks += column - TerminalColumns.width(cell) + 2
+        }
     }
 }
