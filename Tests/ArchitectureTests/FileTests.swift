@@ -50,6 +50,7 @@ internal import Testing
         Ban(
             text: "DispatchQueue.global", folders: ["Sources"], exceptions: ["ADALCompat", "CompatSupport", "ssoctl"],
             instead: "use a serial queue"),
+        Ban(text: "concurrentPerform", folders: ["Sources"], instead: "use serial queues"),
         Ban(
             text: "group.shutdownGracefully", folders: ["Sources"], exceptions: ["EntraEmulator"], instead: "group.end"),
         Ban(text: "usleep(", folders: ["Sources", "Tests"], instead: "wait for the event"),

@@ -333,13 +333,14 @@ struct StoreContents<Receiver: RecordReceiver> {
 
 extension Array where Element: Sendable {
     /// Maps the elements on every processor if there are enough of them.
-    func concurrentMap<Value: Sendable>(_ transform: @Sendable (Element) -> Value) -> [Value] {
+    func concurrentMap<Value: Sendable>(_ transform: @escaping @Sendable (Element) -> Value) -> [Value] {
         concurrentMap({}, { element, _ in transform(element) })
     }
 
     /// Maps the elements as above, with a context of each thread.
     func concurrentMap<Context, Value: Sendable>(
-        _ makeContext: @Sendable () -> Context, _ transform: @Sendable (Element, Context) -> Value
+        _ makeContext: @escaping @Sendable () -> Context,
+        _ transform: @escaping @Sendable (Element, Context) -> Value
     ) -> [Value] {
         let pieces = Swift.min(ProcessInfo.processInfo.activeProcessorCount, count / 64)
         guard pieces > 1 else {
@@ -347,12 +348,19 @@ extension Array where Element: Sendable {
             return map { transform($0, context) }
         }
         let done = Mutex([[Value]](repeating: [], count: pieces))
-        DispatchQueue.concurrentPerform(iterations: pieces) { piece in
+        let mapPiece: @Sendable (Int) -> Void = { piece in
             let context = makeContext()
             let range = (count * piece / pieces)..<(count * (piece + 1) / pieces)
             let values = self[range].map { transform($0, context) }
             done.withLock { $0[piece] = values }
         }
+        // Serial queues have threads outside of libdispatch's pool (docs/decisions/0057-an-idle-agent-sleeps.md).
+        let others = DispatchGroup()
+        for piece in 1..<pieces {
+            DispatchQueue(label: "sso-agent.records", qos: .userInitiated).async(group: others) { mapPiece(piece) }
+        }
+        mapPiece(0)
+        others.wait()
         return done.withLock { $0.flatMap(\.self) }
     }
 }
