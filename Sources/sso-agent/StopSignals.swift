@@ -58,7 +58,7 @@ private struct StopDecision {
 /// Waits for SIGHUP, and for SIGTERM or SIGINT, and ends the process if it does not stop after one of these.
 ///
 /// The signals are handled on a queue of their own, whose thread Dispatch creates even if all others are busy: whatever the event
-/// loop and Swift's pool do, a second signal ends the process at once, and the first one after `timeout`. Nothing is lost: what was
+/// loop and the threads of tasks do, a second signal ends the process at once, and the first one after `timeout`. Nothing is lost: what was
 /// answered is durable.
 struct StopSignals {
     /// The signals: SIGHUP any number of times, and the first that stops the process: one of the others, or the SIGHUP of a

@@ -2,8 +2,8 @@ internal import CAgentSystem
 internal import Dispatch
 internal import TokenModel
 
-/// A thread for work that takes long, or that a file system may never end, one piece of work after the other. Swift's pool stays free: on its
-/// few threads, the responses of identity providers are read, and the agent is stopped.
+/// A thread for work that takes long, or that a file system may never end, one piece of work after the other. The threads of tasks stay free:
+/// on these few, the responses of identity providers are read, and the agent is stopped.
 ///
 /// The stack is wiped after each piece of work: the thread may be idle afterwards, so that nothing else overwrites the tokens.
 struct WorkThread: Sendable {

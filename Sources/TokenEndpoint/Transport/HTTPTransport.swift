@@ -28,8 +28,7 @@ final class HTTPTransport: Sendable {
 
     /// Sends a request, and returns what `read` makes of the response, whatever its status.
     ///
-    /// `read` runs on a thread of Swift's pool, never on the caller's actor, so that the agent's event loop decodes no
-    /// response.
+    /// `read` runs on a thread of tasks, never on the caller's actor, so that the agent's event loop decodes no response.
     ///
     /// A GET is retried once after a 5xx status or a network failure. A form is retried once only if the first attempt
     /// had no connection: the authority may have redeemed a grant whose response did not arrive, or is an error.
