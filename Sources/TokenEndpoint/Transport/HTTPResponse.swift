@@ -51,6 +51,8 @@ struct HTTPResponse: Sendable {
     func invalid(_ what: String, code: TokenError.Code = .serverInvalidResponse) -> TokenError {
         var details = TokenError.Details()
         details.httpStatus = Int32(clamping: status)
+        // Whatever the code says.
+        details.reason = .provider
         return TokenError(
             code, "the response of \(endpoint) (HTTP status \(status)) \(what)", details: details)
     }

@@ -104,7 +104,7 @@ internal import TokenModel
     func refusesAResponseThatIsNotValid(body: String, code: TokenError.Code) async throws {
         try await EndpointFixture.with(EndpointFixture.token(.json(body))) { fixture in
             let error = try await fixture.failure()
-            #expect(error.code == code)
+            #expect(error.code == code && error.reason == .provider)
             #expect(error.details.httpStatus == 200)
             #expect(error.details.correlationID != nil)
             #expect(error.message.contains("/common/oauth2/v2.0/token"))
@@ -133,7 +133,7 @@ internal import TokenModel
         let failure = try #require(throws: TokenError.self) {
             try IssuedTokens(response, to: .sample(.common), issuer: nil, now: 0)
         }
-        #expect(failure.code == .internalError)
+        #expect(failure.code == .internalError && failure.reason == .provider)
         try await EndpointFixture.with(EndpointFixture.token(.json(body))) { fixture in
             let taken = try await fixture.endpoint.redeem(.sample(fixture.authority))
             #expect(taken.homeAccountID == nil)
