@@ -184,7 +184,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
         } catch {
             // The start of the next frame is unknown.
             isEnding = true
-            write(ReplyFrame.encode(error, id: 0), context)
+            refuse(error, id: 0, context)
             finishWatching()
         }
         return true

@@ -19,7 +19,8 @@ internal import TokenWire
         try await AgentFixture.with { f in
             let peer = try RawPeer(f.socketPath)
             peer.write(bytes)
-            #expect(try peer.reply()?.failure?.code == code)
+            let failure = try peer.reply()?.failure
+            #expect(failure?.code == code && failure?.details.reason == .request)
             peer.waitUntilClosed()
             _ = try await f.agent.status()
         }
