@@ -284,7 +284,7 @@ final class AgentHealth {
     private static let peerLimit = 8
 
     private static let tooManyOfPeer = TokenError(
-        .requestDenied, "this process waits for \(peerLimit) diagnoses already; wait for one of them")
+        .requestDenied, "this process waits for \(peerLimit) diagnoses already; wait for one of them", reason: .agent)
 }
 
 /// The file of the program that this process runs.

@@ -251,9 +251,11 @@ final class EventFeeds {
     static let peerLimit = 16
 
     private static let tooMany = TokenError(
-        .requestDenied, "apps watch as many different lists of accounts as the agent can compare; close one of them")
+        .requestDenied, "apps watch as many different lists of accounts as the agent can compare; close one of them",
+        reason: .agent)
 
     private static let tooManyOfPeer = TokenError(
         .requestDenied,
-        "this app watches \(peerLimit) different lists of accounts, which is the limit; close one of them")
+        "this app watches \(peerLimit) different lists of accounts, which is the limit; close one of them",
+        reason: .agent)
 }

@@ -92,17 +92,20 @@ extension StoreEngine {
         guard key.source == .passphrase, let scrypt = key.scrypt else { return }
         guard let passphrase, !passphrase.isEmpty else {
             throw TokenError(
-                .requestDenied, "the store is sealed with a passphrase; its key is changed only with that passphrase")
+                .requestDenied, "the store is sealed with a passphrase; its key is changed only with that passphrase",
+                reason: .request)
         }
         let now = options.now()
         if let last = lastWrongPassphrase, abs(now - last) < Self.secondsBetweenPassphrases {
             throw TokenError(
                 .requestDenied,
-                "the last passphrase was wrong; try again in \(Self.secondsBetweenPassphrases) seconds")
+                "the last passphrase was wrong; try again in \(Self.secondsBetweenPassphrases) seconds",
+                reason: .request)
         }
         guard key.open(with: try scrypt.key(from: passphrase)) != nil else {
             lastWrongPassphrase = now
-            throw TokenError(.requestDenied, "this is not the passphrase that the store is sealed with")
+            throw TokenError(
+                .requestDenied, "this is not the passphrase that the store is sealed with", reason: .request)
         }
         lastWrongPassphrase = nil
     }

@@ -104,7 +104,7 @@ internal import TokenWire
             let refusal = try #require(try await offPool { try peer.reply() })
             #expect(refusal.id == 9)
             let error = #expect(throws: TokenError.self) { try refusal.reply(to: Diagnose.self) }
-            #expect(error?.code == .requestDenied)
+            #expect(error?.code == .requestDenied && error?.reason == .agent)
             await f.emulator.control.waitForHeld(atLeast: 1)
             // Each of them would be answered, were it not for its turn: one is held.
             #expect(f.emulator.control.counts[.openIDConfiguration] == 1)

@@ -60,13 +60,14 @@ internal import TokenWire
                 let refused = await #expect(throws: TokenError.self) {
                     try await f.agent.setKey(SetKey(source: .file, currentPassphrase: current))
                 }
-                #expect(refused?.code == .requestDenied && refused?.message.contains(reason) == true)
+                #expect(refused?.code == .requestDenied && refused?.reason == .request)
+                #expect(refused?.message.contains(reason) == true)
             }
             // Guessing is slow, and does not keep the store busy.
             let early = await #expect(throws: TokenError.self) {
                 try await f.agent.setKey(SetKey(source: .file, currentPassphrase: right))
             }
-            #expect(early?.message.contains("try again") == true)
+            #expect(early?.message.contains("try again") == true && early?.reason == .request)
             #expect(try await f.agent.keyStatus().source == .passphrase)
             f.clock.advance(by: 5)
             #expect(try await f.agent.setKey(SetKey(source: .file, currentPassphrase: right)).source == .file)
