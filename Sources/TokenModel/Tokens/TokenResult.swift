@@ -14,7 +14,7 @@ public struct TokenResult: Sendable, Equatable {
     public var isFromCache: Bool
     /// Whether the token has expired and is returned because of an outage of the token endpoint.
     public var isExtendedLifetime: Bool
-    /// Whether the agent has a refresh token that is valid for other resources too.
+    /// Whether the agent has a refresh token that is valid for other resources too; false in a result from the cache.
     public var hasMultiResourceRefreshToken: Bool
     /// Whether a message of the result may have the ID token once (`AcquireTokenSilent.acceptsSingleIDToken`).
     package var allowsSingleIDToken = false
@@ -105,8 +105,8 @@ extension TokenResult {
         set { change { $0.tenantProfile = newValue } }
     }
 
-    /// The URL of the authority that issued the token, with the ID of the tenant. The authority of the request for AD FS, OpenID providers,
-    /// and B2C and External ID at a domain of the organisation, whose path identifies the provider.
+    /// The URL of the authority that issued the token, with the ID of the tenant. The authority of the request in v1, and for AD FS, OpenID
+    /// providers, and B2C and External ID at a domain of the organisation, whose path identifies the provider.
     public var authority: String {
         get { content.values.authority }
         set { change { $0.authority = newValue } }
