@@ -4,7 +4,7 @@ internal import TokenModel
 struct ListedProfile: Equatable {
     /// The profile without an ID token.
     let profile: TenantProfile
-    /// The library that made the account known.
+    /// The library that has brought the account's tokens.
     let source: Account.Source
 
     /// The account without its tenant profiles, as the record describes it.

@@ -1,10 +1,10 @@
 /// An account of the cache: one user at one identity provider.
 public struct Account: Sendable, Equatable {
-    /// The library whose sign-in made the account known.
+    /// The library that has brought the account's tokens.
     public enum Source: Int32, Sendable {
-        /// A sign-in through MSAL (v2 endpoint).
+        /// MSAL (v2 endpoint), or both.
         case msal = 1
-        /// A sign-in through ADAL (v1 endpoint), or an imported ADAL cache.
+        /// ADAL (v1 endpoint), or an imported ADAL cache, and nothing else so far.
         case adal = 2
     }
 
@@ -14,7 +14,7 @@ public struct Account: Sendable, Equatable {
     public var username: String?
     /// The environment under which the account is saved: the preferred cache host of its cloud.
     public var environment: String
-    /// The library whose sign-in made the account known.
+    /// The library that has brought the account's tokens.
     public var source: Source
     /// The account's profile in each tenant, the home tenant first; empty in a token result.
     public var tenantProfiles: [TenantProfile]
