@@ -15,7 +15,11 @@ package enum ResourceLimits {
     @discardableResult
     package static func raiseOpenFiles() -> Int {
         var limit = rlimit()
-        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        #if canImport(Glibc)
+            let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        #else
+            let resource = RLIMIT_NOFILE
+        #endif
         guard getrlimit(resource, &limit) == 0 else { return 1024 }
         let before = limit.rlim_cur
         limit.rlim_cur = min(limit.rlim_max, 65_536)
