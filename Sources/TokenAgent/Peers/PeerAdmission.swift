@@ -1,6 +1,5 @@
 internal import AccessPolicy
 internal import AgentSocket
-internal import CAgentSystem
 internal import Logging
 internal import NIOCore
 internal import PosixFiles
@@ -42,7 +41,7 @@ struct PeerAdmission: Sendable {
         guard let socket = channel as? any SocketOptionProvider else {
             return channel.eventLoop.makeFailedFuture(TokenError(.peerNotAuthorized, "not a socket"))
         }
-        return Self.credentials(of: socket).flatMapThrowing { peer in
+        return Self.credentials(of: channel).flatMapThrowing { peer in
             guard admits(peer.userID) else {
                 metrics.count(.refused(.user))
                 denials.add(refusedPeer: "refused a peer\(suffix)", ["uid": "\(peer.userID)"])
@@ -84,11 +83,12 @@ struct PeerAdmission: Sendable {
 
     private var suffix: String { place.map { " \($0)" } ?? "" }
 
-    private static func credentials(of socket: any SocketOptionProvider) -> EventLoopFuture<PeerCredentials> {
-        let credentials: EventLoopFuture<agent_peer_credentials> = socket.unsafeGetSocketOption(
-            level: .socket, name: .init(rawValue: SO_PEERCRED))
-        return credentials.map {
-            PeerCredentials(processID: $0.pid > 0 ? $0.pid : nil, userID: $0.uid)
+    private static func credentials(of channel: any Channel) -> EventLoopFuture<PeerCredentials> {
+        channel.eventLoop.makeCompletedFuture {
+            let operations = channel.pipeline.syncOperations
+            let socket = try operations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { $0 }
+            guard let socket else { throw TokenError(.peerNotAuthorized, "not a socket") }
+            return try PeerCredentials(ofSocket: socket)
         }
     }
 
