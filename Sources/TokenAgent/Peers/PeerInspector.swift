@@ -85,8 +85,8 @@ final class PeerInspector: Sendable {
 
     /// Identifies a peer, and blocks the calling thread meanwhile.
     func identify(_ credentials: PeerCredentials, pidfd: Int32) -> PeerIdentity? {
-        var peer = PeerIdentity(userID: credentials.userID, processID: credentials.processID)
         #if os(Linux)
+            var peer = PeerIdentity(userID: credentials.userID, processID: credentials.processID)
             guard let processID = credentials.processID else {
                 // The kernel reports no process ID of a process that this one cannot see, as when the agent itself is
                 // in a container.
@@ -110,8 +110,10 @@ final class PeerInspector: Sendable {
                 if error.number == ESRCH { return nil }
                 peer.sandbox = PeerIdentity.Sandbox(app: nil)
             }
+            return peer
+        #else
+            return PeerIdentity(userID: credentials.userID, processID: credentials.processID)
         #endif
-        return peer
     }
 
     /// The sandbox of a process: it has another root directory, or is in a PID namespace below this process's, or has the AppArmor
