@@ -16,21 +16,25 @@
 #define environ (*_NSGetEnviron())
 #endif
 
-int agent_spawn_close_from(posix_spawn_file_actions_t *actions, int lowest) {
+int agent_spawn_close_from(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes, int lowest) {
 #if defined(__linux__)
+    (void)attributes;
     return posix_spawn_file_actions_addclosefrom_np(actions, lowest);
 #else
-    /* No call for it; a descriptor that is not open is passed over. */
-    for (int descriptor = lowest; descriptor < getdtablesize(); descriptor++) {
-        int code = posix_spawn_file_actions_addclose(actions, descriptor);
-        if (code != 0) return code;
+    /* No call for it, and the closing of a descriptor that is not open would be an error: all are closed but those that actions open or
+       name. */
+    short flags = 0;
+    int code = posix_spawnattr_getflags(attributes, &flags);
+    if (code == 0) code = posix_spawnattr_setflags(attributes, (short)(flags | POSIX_SPAWN_CLOEXEC_DEFAULT));
+    for (int descriptor = 0; code == 0 && descriptor < lowest; descriptor++) {
+        if (fcntl(descriptor, F_GETFD) >= 0) code = posix_spawn_file_actions_addinherit_np(actions, descriptor);
     }
-    return 0;
+    return code;
 #endif
 }
 
 /* Standard input and output, and nothing else of what is open here. */
-static int set_files(posix_spawn_file_actions_t *actions, int descriptor) {
+static int set_files(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes, int descriptor) {
     int code;
     for (int end = 0; end <= 1; end++) {
         code = descriptor >= 0
@@ -38,7 +42,7 @@ static int set_files(posix_spawn_file_actions_t *actions, int descriptor) {
                    : posix_spawn_file_actions_addopen(actions, end, "/dev/null", end == 0 ? O_RDONLY : O_WRONLY, 0);
         if (code != 0) return code;
     }
-    return agent_spawn_close_from(actions, 3);
+    return agent_spawn_close_from(actions, attributes, 3);
 }
 
 /* Signals as in a fresh process: threads of Swift's pool block them all, and a program that inherited that could not
@@ -64,8 +68,8 @@ static int spawn(char *const words[], char *const environment[], int descriptor,
     if (code != 0) return code;
     code = posix_spawnattr_init(&attributes);
     if (code == 0) {
-        code = set_files(&actions, descriptor);
-        if (code == 0) code = set_attributes(&attributes, has_own_group);
+        code = set_attributes(&attributes, has_own_group);
+        if (code == 0) code = set_files(&actions, &attributes, descriptor);
         if (code == 0) code = posix_spawnp(child, words[0], &actions, &attributes, words, environment);
         posix_spawnattr_destroy(&attributes);
     }

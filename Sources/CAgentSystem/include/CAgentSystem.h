@@ -163,8 +163,9 @@ int agent_make_pipe(int ends[2], int is_nonblocking);
 /* Makes two connected Unix sockets, which do not wait. Otherwise as `agent_make_pipe`. */
 int agent_make_socket_pair(int ends[2]);
 
-/* Has every descriptor from `lowest` on closed in the process that is about to be started; 0, or an errno. */
-int agent_spawn_close_from(posix_spawn_file_actions_t *actions, int lowest);
+/* Has every descriptor from `lowest` on closed in the process that is about to be started; 0, or an errno. Called after the flags of the
+   attributes are set, and with the last of the actions. */
+int agent_spawn_close_from(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes, int lowest);
 
 /* Starts a program found on PATH with a clean slate: no signal blocked or ignored, no file of this process open. Its
    standard input and output are `descriptor`, or lead nowhere where that is negative. `words` ends with NULL. 0, or an

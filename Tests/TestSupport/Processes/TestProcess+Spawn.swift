@@ -19,8 +19,13 @@ extension TestProcess {
     static func spawn(
         _ words: [String], _ environment: [String: String], output: Int32, errors: Int32
     ) throws -> Int32 {
-        var attributes = posix_spawnattr_t()
-        var actions = posix_spawn_file_actions_t()
+        #if os(Linux)
+            var attributes = posix_spawnattr_t()
+            var actions = posix_spawn_file_actions_t()
+        #else
+            var attributes: posix_spawnattr_t?
+            var actions: posix_spawn_file_actions_t?
+        #endif
         posix_spawnattr_init(&attributes)
         posix_spawn_file_actions_init(&actions)
         defer {
@@ -35,7 +40,7 @@ extension TestProcess {
         posix_spawn_file_actions_adddup2(&actions, output, 1)
         posix_spawn_file_actions_adddup2(&actions, errors, 2)
         // The program inherits no sockets of the agents and emulators in this process, which would stay open otherwise.
-        _ = agent_spawn_close_from(&actions, 3)
+        _ = agent_spawn_close_from(&actions, &attributes, 3)
         var arguments = words.map { strdup($0) } + [nil]
         var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { for text in arguments + variables { free(text) } }
