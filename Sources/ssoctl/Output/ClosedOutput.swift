@@ -36,7 +36,8 @@ enum ClosedOutput {
     ///
     /// - Returns: false if the descriptor cannot be waited for.
     private static func waitUntilClosed(_ descriptor: Int32) -> Bool {
-        var event = pollfd(fd: descriptor, events: 0, revents: 0)
+        // Linux reports that in any case, macOS only if an event is awaited.
+        var event = pollfd(fd: descriptor, events: Int16(POLLHUP), revents: 0)
         while true {
             let count = poll(&event, 1, -1)
             guard count >= 0 else {
