@@ -261,7 +261,8 @@ struct ConnectionState {
     /// Returns the events of the socket that the thread has to wait for, and a time not after the next deadline of a call; nil if
     /// the client was closed.
     ///
-    /// No event is awaited while a caller reads or no call is in flight: `poll` reports a broken connection regardless.
+    /// No event is awaited while a caller reads or no call is in flight: Linux's `poll` reports a broken connection regardless. That of macOS
+    /// does not; there the next call finds it broken.
     mutating func nextWait() -> (events: Int16, deadline: MonotonicTime)? {
         guard !isClosed else { return nil }
         if reader != .caller { reader = calls.isEmpty ? .none : .thread }
