@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <sys/socket.h>
 #include <sys/types.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 int agent_get_peer_credentials(int socket, agent_peer_credentials *out) {
@@ -19,7 +20,10 @@ int agent_get_peer_credentials(int socket, agent_peer_credentials *out) {
     uid_t uid;
     gid_t gid;
     if (getpeereid(socket, &uid, &gid) != 0) return errno;
-    out->pid = -1;
+    /* That of the process that has used the socket last. */
+    pid_t pid = -1;
+    socklen_t length = sizeof pid;
+    out->pid = getsockopt(socket, SOL_LOCAL, LOCAL_PEERPID, &pid, &length) == 0 && pid > 0 ? pid : -1;
     out->uid = uid;
     out->gid = gid;
 #endif
