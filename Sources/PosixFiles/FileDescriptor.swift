@@ -305,6 +305,10 @@ package struct FileDescriptor: ~Copyable {
 
     /// Waits until the content has reached the disk.
     package func synchronize() throws(SystemError) {
+        #if canImport(Darwin)
+            // `fsync` leaves it in the disk's cache there. Some file systems do not have this.
+            if fcntl(number, F_FULLFSYNC) == 0 { return }
+        #endif
         guard fsync(number) == 0 else { throw .last }
     }
 

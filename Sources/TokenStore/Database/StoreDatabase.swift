@@ -255,11 +255,14 @@ final class StoreDatabase {
     /// "SSOA" in ASCII: distinguishes the file from the databases of other programs.
     static let applicationID = 0x5353_4F41
 
-    /// Every commit is flushed (WAL with FULL). Deleted records are overwritten, so that no sealed token remains in free
-    /// pages, and the log is truncated after it has been written into the database.
+    /// Every commit is flushed (WAL with FULL), on macOS out of the disk's cache too, as far as its SQLite does that (fullfsync; without
+    /// effect on other systems). Deleted records are overwritten, so that no sealed token remains in free pages, and the log is truncated
+    /// after it has been written into the database.
     static let settings = """
         PRAGMA journal_mode = WAL;
         PRAGMA synchronous = FULL;
+        PRAGMA fullfsync = ON;
+        PRAGMA checkpoint_fullfsync = ON;
         PRAGMA secure_delete = ON;
         PRAGMA temp_store = MEMORY;
         PRAGMA journal_size_limit = 1048576;
