@@ -108,7 +108,8 @@ package final class RawPeer {
 
     /// Whether the agent has closed the connection. Replies that no call has read remain.
     package var isClosed: Bool {
-        var events = pollfd(fd: descriptor, events: 0, revents: 0)
+        // macOS reports that only if an event is awaited.
+        var events = pollfd(fd: descriptor, events: Int16(POLLHUP), revents: 0)
         return poll(&events, 1, 0) > 0 && events.revents & Int16(POLLHUP) != 0
     }
 

@@ -1,11 +1,22 @@
 internal import Foundation
 
+/// The types of sockets, as the parameters of `socket` and `socketpair`.
+package enum SocketType {
+    #if os(Linux)
+        package static let stream = Int32(SOCK_STREAM.rawValue)
+        package static let datagram = Int32(SOCK_DGRAM.rawValue)
+    #else
+        package static let stream = SOCK_STREAM
+        package static let datagram = SOCK_DGRAM
+    #endif
+}
+
 /// A datagram socket of a test, in place of the journal's.
 package final class DatagramSocket {
     private let descriptor: Int32
 
     package init(at path: String) throws {
-        descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+        descriptor = socket(AF_UNIX, SocketType.datagram, 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }

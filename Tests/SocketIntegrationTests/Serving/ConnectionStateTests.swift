@@ -277,7 +277,7 @@ internal import TokenWire
 
         static func with(_ body: (Pair) throws -> Void) throws {
             var (ends, pipes): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
-            try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+            try #require(socketpair(AF_UNIX, SocketType.stream, 0, &ends) == 0)
             try #require(pipe(&pipes) == 0)
             defer { for end in ends + pipes { close(end) } }
             try body(Pair(socket: ends[0], wake: pipes[1], peer: ends[1], wakeEnd: pipes[0]))

@@ -10,7 +10,7 @@ internal import TokenWire
 @Suite(.bounded) struct ReplyStreamTests {
     @Test func deliversCompleteFramesBeforeAMalformedOne() throws {
         var ends: [Int32] = [-1, -1]
-        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        try #require(socketpair(AF_UNIX, SocketType.stream, 0, &ends) == 0)
         defer { for end in ends { close(end) } }
         let good = ReplyFrame.encode(.success(CancelInteraction.Reply()), to: CancelInteraction.self, id: 7)
         let bytes = good + [0xff, 0xff, 0xff, 0xff]
@@ -27,7 +27,7 @@ internal import TokenWire
     /// A reply that arrives alone is decoded where it is; so it must not be taken for one that is cut or followed by another.
     @Test func readsRepliesInWhateverPiecesTheyArrive() throws {
         var ends: [Int32] = [-1, -1]
-        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        try #require(socketpair(AF_UNIX, SocketType.stream, 0, &ends) == 0)
         defer { for end in ends { close(end) } }
         var random = TestSeed()
         let seed = "\(random)"

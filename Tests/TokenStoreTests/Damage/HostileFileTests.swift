@@ -150,7 +150,12 @@ internal import TokenModel
         // In a process of its own, since the limit of memory applies to the process.
         await #expect(processExitsWith: .success) { [path = folder.path as String] in
             var limit = rlimit(rlim_cur: 1 << 30, rlim_max: 1 << 30)
-            guard setrlimit(__rlimit_resource_t(RLIMIT_DATA.rawValue), &limit) == 0 else { exit(3) }
+            #if canImport(Glibc)
+                let resource = __rlimit_resource_t(RLIMIT_DATA.rawValue)
+            #else
+                let resource = RLIMIT_DATA
+            #endif
+            guard setrlimit(resource, &limit) == 0 else { exit(3) }
             let store = try StoreFolder.open(path)
             guard try await store.load().isEmpty else { exit(4) }
             await store.close()
