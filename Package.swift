@@ -309,8 +309,12 @@ let package = Package(
                 "modern-notes", "sso-agent", "ssoctl",
             ], swiftSettings: strict),
         .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: strict),
+    ]
+)
 
-        // Benchmarks: `make bench`.
+#if os(Linux)
+    // Benchmarks: `make bench`. They use epoll and /proc.
+    package.targets += [
         .target(name: "CBenchSystem", path: "Tests/Benchmarks/CBenchSystem"),
         .executableTarget(
             name: "bench-floor", dependencies: ["COpenSSL", "CSQLite"], path: "Tests/Benchmarks/bench-floor"),
@@ -323,4 +327,4 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
             ], path: "Tests/Benchmarks/agent-bench", swiftSettings: strict),
     ]
-)
+#endif
