@@ -36,12 +36,19 @@ extension CredentialCache {
     ) throws(Failure) -> Set<AccountKey> {
         let partition = partition(group)
         var accounts: Set<AccountKey> = []
+        var names: Set<ExactText> = []
         for entry in foreign.entries {
             try mayContinue()
-            guard let account = entry.record.header.account, accounts.insert(account).inserted,
-                let name = account.name
-            else { continue }
-            accounts.formUnion(partition.accounts(named: name, of: account.issuer))
+            guard let account = entry.record.header.account, accounts.insert(account).inserted else { continue }
+            if let name = account.name { names.insert(ExactText(name)) }
+        }
+        // Each name once, since very many issuers may have accounts with it.
+        for name in names.map(\.text) {
+            try mayContinue()
+            let named = partition.accounts(named: name).filter {
+                accounts.contains(AccountKey(issuer: $0.issuer, identity: .name(name)))
+            }
+            accounts.formUnion(named)
         }
         return accounts
     }
@@ -55,6 +62,7 @@ private struct ImportMerge {
     private var skipped: SkippedEntries
     private var changes: [CacheChange] = []
     private let users: ImportedUsers
+    private var named: NamedAccounts
     /// The hashes of the keys of new records: a record that changes twice is counted once.
     private var accounts: Set<AccountKey> = []
     private var refreshTokens: Set<Int> = []
@@ -75,6 +83,7 @@ private struct ImportMerge {
         skipped = foreign.skipped
         users = ImportedUsers(foreign)
         let partition = cache.partition(group)
+        named = NamedAccounts(foreign, in: partition)
         signOuts = keepsSignOuts ? SignOuts(partition) : nil
         for account in partition.accountKeys where !account.hasUnambiguousKeys {
             for record in partition[account].records { ambiguousKeys[StoreKey(record)] = account }
@@ -236,7 +245,12 @@ private struct ImportMerge {
             ambiguousKeys[StoreKey(record)] = account
         }
         if case .opaque(let entry) = record { opaqueContents.insert(entry.content.map(ExactText.init)) }
+        guard case .account(let account) = record, !named.isEmpty else {
+            return cache.apply([.save(record)], in: group)
+        }
+        let old = partition[account.account].accounts[account.key]
         cache.apply([.save(record)], in: group)
+        named.add(account, replacing: old, among: partition[account.account])
     }
 
     private mutating func count(_ record: CacheRecord) {
@@ -273,32 +287,11 @@ private struct ImportMerge {
     ) -> HomeAccountID? {
         guard let name = account.name else { return nil }
         let users = user.map { [$0] } ?? users.named(name, at: environment, cache.clouds)
-        return users.isEmpty
-            ? sole(named: name, of: account.issuer, at: environment)
-            : users.lazy.compactMap { self.identifier(of: $0, named: name, account.issuer) }.first
-    }
-
-    private func identifier(
-        of user: ForeignCache.DirectoryUser, named name: String, _ issuer: Issuer
-    ) -> HomeAccountID? {
-        let partition = partition
-        return partition.accounts(named: name, of: issuer).first { account in
-            account.homeAccountID?.text == "\(user.objectID).\(user.tenantID)"
-                || account.homeAccountID != nil
-                    && partition[account].accounts.values.contains {
-                        $0.realm == user.tenantID && $0.localAccountID == user.objectID
-                    }
-        }?.homeAccountID
-    }
-
-    /// The identifier of the only account with a username in a cloud, for an entry that names no user of a directory. ADAL
-    /// finds accounts in the same way, and has no personal accounts.
-    private func sole(named name: String, of issuer: Issuer, at environment: String?) -> HomeAccountID? {
-        guard let environment else { return nil }
-        let candidates = partition.accounts(named: name, of: issuer).filter { account in
-            !account.isPersonal && partition[account].isKnown(at: environment, cache.clouds)
+        guard users.isEmpty else {
+            return users.lazy.compactMap { named.identifier(of: $0, named: name, account.issuer) }.first
         }
-        return candidates.count == 1 ? candidates.first?.homeAccountID : nil
+        // ADAL finds accounts in the same way, and has no personal accounts.
+        return environment.flatMap { named.soleIdentifier(named: name, of: account.issuer, at: $0, cache.clouds) }
     }
 
     // MARK: - Sign-ins

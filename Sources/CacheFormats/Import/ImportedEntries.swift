@@ -44,13 +44,21 @@ extension ForeignCache {
 
 /// The users in tenants' directories that a file names for its accounts without an identifier.
 struct ImportedUsers {
-    private var users: [String: [(environment: String, user: ForeignCache.DirectoryUser)]] = [:]
+    private struct Place: Hashable {
+        var environment: String
+        var user: ForeignCache.DirectoryUser
+    }
+
+    private var users: [String: [Place]] = [:]
 
     init(_ foreign: ForeignCache) {
+        // Each user once: a file of ADAL describes the user in each of its tokens.
+        var known: [String: Set<Place>] = [:]
         for entry in foreign.entries {
             guard case .account(let account) = entry.record, let name = account.account.name, let user = entry.user
             else { continue }
-            users[name, default: []].append((account.environment, user))
+            let place = Place(environment: account.environment, user: user)
+            if known[name, default: []].insert(place).inserted { users[name, default: []].append(place) }
         }
     }
 
