@@ -16,6 +16,8 @@ package struct AccountCredentials: Sendable, Equatable {
     package var metadata = RecordMap<AccountMetadataRecord>()
     /// The number of tokens that are in the store only.
     private var unreadCount = 0
+    /// The bytes of the tokens in memory.
+    private(set) var tokenSize = 0
 
     package init() {}
 
@@ -39,7 +41,8 @@ package struct AccountCredentials: Sendable, Equatable {
         accessTokens[key] = token
         accessTokenIndex.replace(old, with: token, key, among: accessTokens)
         updateOrder(.accessToken, key, of: (old?.account, token?.account))
-        countUnread(old?.secret.isUnread, token?.secret.isUnread)
+        count(old.map { ($0.secret.isUnread, $0.secret.count) }, -1)
+        count(token.map { ($0.secret.isUnread, $0.secret.count) }, 1)
         return old
     }
 
@@ -51,7 +54,8 @@ package struct AccountCredentials: Sendable, Equatable {
         refreshTokens[key] = token
         refreshTokenIndex.replace(old, with: token, key, among: refreshTokens)
         updateOrder(.refreshToken, key, of: (old?.account, token?.account))
-        countUnread(old?.secret.isUnread, token?.secret.isUnread)
+        count(old.map { ($0.secret.isUnread, $0.secret.count) }, -1)
+        count(token.map { ($0.secret.isUnread, $0.secret.count) }, 1)
         return old
     }
 
@@ -60,14 +64,15 @@ package struct AccountCredentials: Sendable, Equatable {
         let old = idTokens[key]
         idTokens[key] = token
         idTokenIndex.replace(old, with: token, key, among: idTokens)
-        countUnread(old?.isUnread, token?.isUnread)
+        count(old.map { ($0.isUnread, $0.idToken.utf8.count) }, -1)
+        count(token.map { ($0.isUnread, $0.idToken.utf8.count) }, 1)
     }
 
-    /// - Parameters:
-    ///   - old: whether the replaced token was unread; nil if there was none.
-    ///   - new: whether the present token is unread; nil if there is none.
-    private mutating func countUnread(_ old: Bool?, _ new: Bool?) {
-        unreadCount += (new == true ? 1 : 0) - (old == true ? 1 : 0)
+    /// Counts a token that is added (`step` 1) or removed (-1).
+    private mutating func count(_ token: (isUnread: Bool, size: Int)?, _ step: Int) {
+        guard let token else { return }
+        if token.isUnread { unreadCount += step }
+        tokenSize += step * token.size
     }
 
     /// The records whose tokens are in the store only: their kinds, and their keys.

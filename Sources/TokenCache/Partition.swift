@@ -42,6 +42,9 @@ package struct Partition: Sendable, Equatable {
     /// The records of an account. Those of a packed account are unread.
     package subscript(account: AccountKey) -> AccountCredentials { table[account] ?? AccountCredentials() }
 
+    /// The bytes of the tokens of an account that are in memory.
+    package func tokenSize(of account: AccountKey) -> Int { unpackedRecords(of: account)?.tokenSize ?? 0 }
+
     /// The records of an account that is not packed; nil for any other.
     func unpackedRecords(of account: AccountKey) -> AccountCredentials? { table.unpackedRecords(of: account) }
 

@@ -18,7 +18,9 @@ final class TokenReader {
     private let store: any RecordStore
     /// The accounts whose tokens have been read or saved, in that order.
     private var places: [Place] = []
-    private var known: Set<Place> = []
+    /// The bytes that the tokens of these accounts had when they were noted last.
+    private var sizes: [Place: Int] = [:]
+    private var size = 0
     /// A lock for each account that a silent request reads, so that requests at the same time share a read.
     private lazy var silentReads = KeyedLock<Place>()
 
@@ -81,7 +83,7 @@ final class TokenReader {
     private static func decode(_ records: [StoredRecord]) async -> ReadTokens { ReadTokens(records) }
 
     /// Forgets which accounts have been used, since the store has been loaded or locked.
-    func removeAll() { (places, known) = ([], []) }
+    func removeAll() { (places, sizes, size) = ([], [:], 0) }
 
     /// A list that cannot be made before tokens have been read.
     struct UnfinishedList: Sendable {
@@ -129,29 +131,38 @@ final class TokenReader {
         }
     }
 
-    /// Notes that the tokens of accounts are in memory. If there are too many such accounts, and the store has
+    /// Notes that the tokens of accounts are in memory. If there are too many such accounts or too many bytes, and the store has
     /// everything, the tokens of those that were noted first leave memory.
     func noteUse(of accounts: [AccountKey], in group: SharingGroup) {
         let used = accounts.map { Place(account: $0, group: group) }
-        for place in used where known.insert(place).inserted { places.append(place) }
-        guard places.count > Self.limit, commits.isIdle, tokensInUse.heldKeys.isEmpty else { return }
+        for place in used {
+            let new = memory.cache.partition(group).tokenSize(of: place.account)
+            let old = sizes.updateValue(new, forKey: place)
+            if old == nil { places.append(place) }
+            size += new - (old ?? 0)
+        }
+        guard isAboveLimit, commits.isIdle, tokensInUse.heldKeys.isEmpty else { return }
         // Several accounts at a time, so that the list becomes shorter again after a time in which no tokens could
         // leave memory.
-        let oldest = Array(places.prefix(min(places.count - Self.limit, Self.maximumAtOnce)))
-        places.removeFirst(oldest.count)
-        for place in oldest {
+        for place in places.prefix(Self.maximumAtOnce) where isAboveLimit {
+            places.removeFirst()
             // The caller needs the tokens that it has just read.
             guard !used.contains(place) else {
                 places.append(place)
                 continue
             }
             memory.pack(place.account, in: place.group)
-            known.remove(place)
+            size -= sizes.removeValue(forKey: place) ?? 0
         }
     }
 
+    private var isAboveLimit: Bool { places.count > Self.limit || size > Self.sizeLimit }
+
     /// The number of accounts whose tokens stay in memory after they have been read.
     static let limit = 1024
+    /// The bytes of tokens up to which they stay, several times what that number of ordinary accounts has; one app may have tokens of a
+    /// provider of its own that are as long as a message can hold.
+    static let sizeLimit = 16 << 20
     private static let maximumAtOnce = 16
     /// The number of attempts to read the tokens of a cache that changes meanwhile.
     private static let attempts = 8

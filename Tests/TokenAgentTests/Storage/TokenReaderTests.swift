@@ -142,6 +142,18 @@ internal import TokenStore
         #expect(try await parts.acquire(.sample(users[0], force: false)).value().accessToken == Secret("at-user-0"))
     }
 
+    @Test func keepsTokensOfALimitedSize() async throws {
+        let padding = String(repeating: "x", count: 100_000)
+        let count = TokenReader.sizeLimit / 200_000 + 20
+        for number in 0..<count { try await parts.signIn("user-\(number)", "\(number)-\(padding)").value() }
+        let tokens = try await parts.refreshTokens()
+        #expect(tokens.count <= TokenReader.sizeLimit / 200_000)
+        #expect(tokens.count > TokenReader.sizeLimit / 250_000)
+        #expect(parts.store.refreshTokens.count == count)
+        let first = try await parts.acquire(.sample("user-0", force: false)).value()
+        #expect(first.accessToken == Secret("at-0-\(padding)"))
+    }
+
     @Test func keepsTheTokensThatAreNotInTheStoreYet() async throws {
         let users = (0..<TokenReader.limit + 20).map { "user-\($0)" }
         try await start(with: users)
