@@ -256,6 +256,21 @@ internal import TokenModel
         await parts.endWatches(of: Self.session(of: 2))
     }
 
+    /// It asks on one connection, or on a new one for each list, and waits for none of them.
+    @Test(arguments: [false, true]) func keepsTheListsOfOthersWhileAProcessAsksForMany(closes: Bool) async throws {
+        let reader = Self.session(of: 2)
+        var request = WatchEvents(clientID: nil)
+        request.position = try await parts.watch(request, from: reader).value().position
+        for number in 0..<300 {
+            let session = SessionID(number: closes ? UInt64(number) : 0, processID: 1, publication: nil)
+            _ = try await parts.watch(WatchEvents(clientID: ClientID("app-\(number)")), from: session).value()
+            if closes { await parts.endWatches(of: session) }
+        }
+        try await parts.signIn("alice", "1").value()
+        let told = try await parts.watch(request, from: reader).value()
+        #expect(told.events.map(\.kind) == [.accountAdded])
+    }
+
     @Test func countsTheSubscriptionsOfASandboxAsThoseOfOneProcess() async throws {
         var refused = 0
         for number in 0..<40 {

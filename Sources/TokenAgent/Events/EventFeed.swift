@@ -59,7 +59,9 @@ final class EventFeed {
     /// The connections on which the feed was asked for, and allowed.
     private(set) var sessions: Set<SessionID> = []
     /// The number of the last request, by which the oldest feed is found.
-    var lastUse: UInt64 = 0
+    private(set) var lastUse: UInt64 = 0
+    /// The peer that has sent it.
+    private var lastPeer: PeerKey?
 
     init(_ key: Key, of publication: Publication?) {
         self.key = key
@@ -103,6 +105,13 @@ final class EventFeed {
     func forget(_ session: SessionID) { sessions.remove(session) }
 
     func forgetSessions() { sessions = [] }
+
+    func noteUse(_ number: UInt64, by peer: PeerKey) { (lastUse, lastPeer) = (number, peer) }
+
+    /// Whether no connection of another peer has asked for the feed; if all connections are closed, whether the peer has asked last.
+    func isUsedOnly(by peer: PeerKey) -> Bool {
+        sessions.isEmpty ? lastPeer == peer : sessions.allSatisfy { $0.peer == peer }
+    }
 
     // MARK: Changes
 

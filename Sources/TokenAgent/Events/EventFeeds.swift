@@ -51,7 +51,7 @@ final class EventFeeds {
     func next(
         _ request: WatchEvents, from session: SessionID, through publication: Publication?
     ) throws(TokenError) -> Answer<WatchEvents.Reply> {
-        let feed = try feed(of: request, publication)
+        let feed = try feed(of: request, for: session.peer, publication)
         feed.admit(session)
         if let reply = feed.reply(after: request.position, storeState, at: now()) { return .now(.success(reply)) }
         try countWaiting(of: session.peer, for: feed.key)
@@ -110,22 +110,28 @@ final class EventFeeds {
         if watched[peer]?.isEmpty == true { watched[peer] = nil }
     }
 
-    private func feed(of request: WatchEvents, _ publication: Publication?) throws(TokenError) -> EventFeed {
+    private func feed(
+        of request: WatchEvents, for peer: PeerKey, _ publication: Publication?
+    ) throws(TokenError) -> EventFeed {
         let key = EventFeed.Key(
             clientID: request.clientID, group: request.sharingGroup, socket: publication?.id,
             isConfined: request.isConfined)
         lastNumber += 1
         if let feed = feeds[key] {
-            feed.lastUse = lastNumber
+            feed.noteUse(lastNumber, by: peer)
             return feed
         }
-        if feeds.count >= Self.feedLimit {
-            let unused = feeds.values.filter { $0.waiters.isEmpty }.min { $0.lastUse < $1.lastUse }
-            guard let unused else { throw Self.tooMany }
-            feeds[unused.key] = nil
+        // A peer that asks for very many lists replaces its own: another app, which is about to ask for its next events, would have
+        // to read everything again.
+        let unused = feeds.values.filter(\.waiters.isEmpty)
+        let own = unused.filter { $0.isUsedOnly(by: peer) }
+        if own.count >= Self.peerLimit || feeds.count >= Self.feedLimit {
+            let replaceable = own.count >= Self.peerLimit ? own : unused
+            guard let oldest = replaceable.min(by: { $0.lastUse < $1.lastUse }) else { throw Self.tooMany }
+            feeds[oldest.key] = nil
         }
         let feed = EventFeed(key, of: publication)
-        feed.lastUse = lastNumber
+        feed.noteUse(lastNumber, by: peer)
         feeds[key] = feed
         return feed
     }
@@ -247,7 +253,8 @@ final class EventFeeds {
 
     /// The largest number of different subscriptions; each is looked at with every change of its sharing group.
     private static let feedLimit = 256
-    /// The largest number of different subscriptions for which one peer waits at a time; an app has one for each client ID.
+    /// The largest number of different subscriptions for which one peer waits at a time, and of those that are kept for a peer that does
+    /// not wait; an app has one for each client ID.
     static let peerLimit = 16
 
     private static let tooMany = TokenError(
