@@ -18,6 +18,7 @@ package final class Store: Sendable {
     private let lastReport: Mutex<StoreReport>
     // Not private, so that a test can wait until requests wait.
     let earlyReads: EarlyReads
+    private let keyring: KeyringActivity
 
     /// The commits that have not begun, and whether the queue has been told to write them.
     private struct Waiting {
@@ -39,6 +40,7 @@ package final class Store: Sendable {
         (didCommit, timer) = (options.didCommit, options.timer)
         lastReport = Mutex(engine.report)
         earlyReads = engine.earlyReads
+        keyring = engine.ring.keyring
         self.engine = Mutex(engine)
     }
 
@@ -104,6 +106,9 @@ package final class Store: Sendable {
 
     /// The state of the store after its last operation.
     package var report: StoreReport { lastReport.withLock(\.self) }
+
+    /// Whether the store waits for the keyring, for a minute at most.
+    package var isAskingKeyring: Bool { keyring.isAsked }
 
     /// The names of the quarantined files: damaged ones that were moved aside and still exist.
     ///

@@ -137,6 +137,33 @@ internal import TokenStore
         await next.close()
     }
 
+    @Test func tellsThatItWaitsForTheKeyring() async throws {
+        let (folder, keyring) = (try await StoreFolder.withOneRecord(), try TemporaryFolder())
+        let (secret, prompt) = (keyring.file("secret"), keyring.file("prompt"))
+        // A look-up waits until somebody reads from the pipe.
+        let tool = try await keyring.makeProgram(
+            "secret-tool",
+            """
+            case $1 in
+            store) cat >"\(secret)" ;;
+            lookup) [ ! -p "\(prompt)" ] || echo >"\(prompt)"; cat "\(secret)" ;;
+            esac
+            """)
+        let store = try folder.open(keys: KeySettings(secretTool: tool))
+        _ = try await store.load()
+        try await store.changeKeySource(to: .secretService, passphrase: nil)
+        try await store.lock()
+        #expect(!store.isAskingKeyring)
+        #expect(mkfifo(prompt, 0o600) == 0)
+        async let records = store.load()
+        while !store.isAskingKeyring { await letOthersRun() }
+        let pipe = try #require(FileHandle(forReadingAtPath: prompt))
+        _ = try pipe.readToEnd()
+        #expect(try await records == [.sample(1)])
+        #expect(!store.isAskingKeyring)
+        await store.close()
+    }
+
     private func refusal(_ directory: String) -> TokenError? {
         #expect(throws: TokenError.self) { try StoreFolder.open(directory) }
     }

@@ -47,6 +47,9 @@ protocol CacheStore: RecordStore {
     /// The error that would keep the store from being opened at the next start; nil if there is none.
     func keyProblem() async -> TokenError?
 
+    /// Whether the store waits for the keyring that has its key.
+    var isAskingKeyring: Bool { get }
+
     /// The names of the damaged files in quarantine.
     var quarantined: [String] { get }
 }

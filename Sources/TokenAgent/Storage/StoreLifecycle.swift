@@ -48,6 +48,8 @@ final class StoreLifecycle {
     private var isLockedByUser = false
     /// The number of loads that are in progress or wait for an earlier one.
     private var pendingLoads = 0
+    /// When the first of them began, in seconds since 1970.
+    private var loadingSince: Int64 = 0
 
     init(_ core: AgentCore, store: any CacheStore, timers: Timers, logger: Logger) {
         self.store = store
@@ -91,7 +93,9 @@ final class StoreLifecycle {
             guard passphrase != nil else { return loading }
             earlier = loading
         case .loaded: return loop.makeSucceededFuture(.success(()))
-        case .notBegun, .failed, .locked: earlier = nil
+        case .notBegun, .failed, .locked:
+            earlier = nil
+            loadingSince = now()
         }
         pendingLoads += 1
         let loading = tasks.start { () async throws(TokenError) in
@@ -104,16 +108,16 @@ final class StoreLifecycle {
 
     /// The load that a request for the cache has to wait for; nil if the cache is loaded.
     ///
-    /// A failed load is tried again, unless the user has to unlock the store.
+    /// A failed load is tried again, unless the user has to unlock the store. The wait ends with an error if a keyring does not answer.
     func untilLoaded() -> EventLoopFuture<Result<Void, TokenError>>? {
         switch state {
         case .loaded: nil
-        case .loading(let loading): loading
-        case .notBegun: load()
+        case .loading(let loading): withKeyringTimeout(loading)
+        case .notBegun: withKeyringTimeout(load())
         case .locked: loop.makeSucceededFuture(.failure(.storeWasLocked))
         case .failed(let error, let time):
             if isWorthRetrying, abs(now() - time) >= Self.secondsBetweenLoads {
-                load()
+                withKeyringTimeout(load())
             } else {
                 loop.makeSucceededFuture(.failure(error))
             }
@@ -128,12 +132,35 @@ final class StoreLifecycle {
         }
         let request = silent.withoutReservedScopes
         if early.hit(request) != nil { return nil }
-        guard early.beginReading(for: request) else { return loading }
-        return tasks.start { () async throws(TokenError) in
+        guard !isKeyringOverdue, early.beginReading(for: request) else { return withKeyringTimeout(loading) }
+        let read = tasks.start { () async throws(TokenError) in
             await self.early.read(for: request)
             if self.early.hit(request) == nil { try await loading.outcome() }
         }
+        return withKeyringTimeout(read)
     }
+
+    /// The wait of a request for the cache, or an error if the keyring has not returned the store's key in time: it asks its user for a
+    /// password, or does not answer at all. The load goes on.
+    private func withKeyringTimeout(
+        _ wait: EventLoopFuture<Result<Void, TokenError>>
+    ) -> EventLoopFuture<Result<Void, TokenError>> {
+        guard !isKeyringOverdue else { return loop.makeSucceededFuture(.failure(.keyringUnavailable)) }
+        let (store, promise) = (store, loop.makePromise(of: Result<Void, TokenError>.self))
+        let timeout = timers.schedule(loop, .seconds(max(Self.keyringTimeout - loadingTime, 0))) {
+            if store.isAskingKeyring { promise.succeed(.failure(.keyringUnavailable)) }
+        }
+        wait.whenComplete { outcome in
+            timeout.cancel()
+            promise.completeWith(outcome)
+        }
+        return promise.futureResult
+    }
+
+    private var isKeyringOverdue: Bool { loadingTime >= Self.keyringTimeout && store.isAskingKeyring }
+
+    /// The time for which the store has been loaded, in seconds.
+    private var loadingTime: Int64 { abs(now() - loadingSince) }
 
     /// The answer to a silent request that need not wait for the load; nil if the store is not being loaded.
     func earlyAnswer(to request: AcquireTokenSilent) -> Result<TokenResult, TokenError>? {
@@ -321,6 +348,8 @@ final class StoreLifecycle {
 
     /// The time-out of status requests while the store is being loaded; most stores are loaded sooner.
     private static let statusTimeout = TimeAmount.milliseconds(500)
+    /// The time in which a user unlocks a keyring that asks for its password at once, in seconds.
+    private static let keyringTimeout: Int64 = 10
     /// The minimum time between attempts to load a store that cannot be loaded.
     private static let secondsBetweenLoads: Int64 = 5
 }

@@ -12,6 +12,7 @@ package import TokenModel
 struct KeyRing {
     let directory: String
     var settings: KeySettings
+    let keyring = KeyringActivity()
 
     /// The store's key and how it is wrapped.
     struct Opened {
@@ -238,7 +239,7 @@ struct KeyRing {
     var keyringMark: KeyringMark { KeyringMark(in: directory) }
 
     private var secretTool: SecretTool {
-        SecretTool(program: settings.secretTool, store: directory, helper: settings.helper)
+        SecretTool(program: settings.secretTool, store: directory, helper: settings.helper, activity: keyring)
     }
 
     private var credentialPath: String? { settings.credentialsDirectory.map { "\($0)/\(Self.credentialName)" } }

@@ -1,7 +1,8 @@
 internal import CAgentSystem
 internal import Crypto
 internal import PosixFiles
-internal import TokenModel
+internal import Synchronization
+package import TokenModel
 
 #if canImport(Glibc)
     internal import Glibc
@@ -16,6 +17,7 @@ struct SecretTool {
     let store: String
     /// Runs the program instead of this process; nil if this process can.
     let helper: KeyringHelper?
+    let activity: KeyringActivity
 
     private var attributes: [String] { ["application", "sso-agent", "store", store] }
 
@@ -55,6 +57,8 @@ struct SecretTool {
     }
 
     private func run(_ operation: KeyringHelper.Operation, input: [UInt8]) throws(TokenError) -> PipedProcess.Outcome {
+        activity.set(true)
+        defer { activity.set(false) }
         if let helper {
             guard let ended = helper.run(operation, input: input) else { throw unavailable }
             if ended.status == KeyringHelper.notStarted { throw missing(operation) }
@@ -88,11 +92,23 @@ struct SecretTool {
             hasPackages ? .run("\(install) && ssoctl unlock") : .then("ssoctl unlock"))
     }
 
-    var unavailable: TokenError {
-        TokenError(
-            .storeUnavailable,
-            "the Secret Service does not return the store's key; unlock the keyring", .then("ssoctl unlock"))
-    }
+    var unavailable: TokenError { .keyringUnavailable }
+}
+
+/// Whether a keyring is being asked, which may ask its user for a password or not answer at all.
+final class KeyringActivity: Sendable {
+    private let state = Atomic<Bool>(false)
+
+    var isAsked: Bool { state.load(ordering: .relaxed) }
+
+    func set(_ isAsked: Bool) { state.store(isAsked, ordering: .relaxed) }
+}
+
+extension TokenError {
+    /// What requests for the cache get if the keyring does not return the store's key.
+    package static let keyringUnavailable = TokenError(
+        .storeUnavailable,
+        "the Secret Service does not return the store's key; unlock the keyring", .then("ssoctl unlock"))
 }
 
 /// Runs a program with a short input and a short output, and waits for its end.

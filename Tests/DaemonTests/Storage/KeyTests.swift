@@ -133,12 +133,12 @@ internal import TokenModel
             let second = try TestProcess("sso-agent", ["--allow-loopback-http"], environment: environment)
             try await second.waitForError("listening on")
             let client = AgentClient(socketPath: f.socketPath)
-            async let accounts = client.listAccounts(ListAccounts(clientID: nil))
             #expect(try await client.status().accounts == 0)
             #expect(try await client.diagnose().checks.contains { $0.name == "key" })
             #expect(try await client.keyStatus().isOpen == false)
             try await shell(f, "echo yes >'\(bin)/prompt'")
-            #expect(try await accounts.count == 1)
+            #expect(try await client.unlock(Unlock()).isOpen)
+            #expect(try await client.listAccounts(ListAccounts(clientID: nil)).count == 1)
             try await second.killHard()
         }
     }

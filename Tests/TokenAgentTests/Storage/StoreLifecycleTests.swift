@@ -85,6 +85,48 @@ internal import TokenStore
         #expect(await parts.isLoaded)
     }
 
+    /// The keyring asks its user for a password, or does not answer at all.
+    @Test func saysWhatToDoIfTheKeyringDoesNotAnswer() async throws {
+        parts.store.answerLoads(with: nil)
+        parts.store.askKeyring()
+        let load = await parts.load()
+        let held = await parts.store.heldLoads.next()
+        let waits = [
+            try #require(await parts.loaded()), try #require(await parts.wait(.hit("alice"))),
+        ]
+        parts.clock.advance(by: 9)
+        try await parts.timers.advance(by: 9)
+        try await parts.settle()
+        #expect(waits.map(\.isDone) == [false, false])
+        parts.clock.advance(by: 1)
+        try await parts.timers.advance(by: 1)
+        for wait in waits { #expect(try await wait.error() == .keyringUnavailable) }
+        // A later request need not wait.
+        #expect(try await parts.loaded()?.error() == .keyringUnavailable)
+        #expect(try await parts.wait(.hit("alice"))?.error() == .keyringUnavailable)
+        #expect(!load.isDone)
+        parts.store.askKeyring(false)
+        held.resume(returning: .success(LoadedCache()))
+        try await load.value()
+        #expect(await parts.isLoaded)
+        #expect(parts.timers.count == 0)
+    }
+
+    /// A store with very many records takes its time.
+    @Test func waitsForALoadThatNeedsNoKeyring() async throws {
+        parts.store.answerLoads(with: nil)
+        let load = await parts.load()
+        let held = await parts.store.heldLoads.next()
+        let wait = try #require(await parts.loaded())
+        parts.clock.advance(by: 60)
+        try await parts.timers.advance(by: 60)
+        try await parts.settle()
+        #expect(!wait.isDone)
+        held.resume(returning: .success(LoadedCache()))
+        try await wait.value()
+        try await load.value()
+    }
+
     @Test func limitsTheWaitOfStatusRequests() async throws {
         parts.store.answerLoads(with: nil)
         let load = await parts.load()

@@ -29,6 +29,7 @@ final class ScriptedStore: CacheStore {
         var earlyReads = 0
         var passphrases: [Secret?] = []
         var locks = 0
+        var isAskingKeyring = false
         var windows: [Duration] = []
         var records: [RecordKey: [UInt8]] = [:]
         var report = {
@@ -134,6 +135,11 @@ final class ScriptedStore: CacheStore {
 
     /// The keys of the stored records of a kind.
     func keys(of kind: RecordKind) -> [RecordKey] { state.withLock { $0.records.keys.filter { $0.kind == kind } } }
+
+    var isAskingKeyring: Bool { state.withLock(\.isAskingKeyring) }
+
+    /// Has the store wait for the keyring, or not any more.
+    func askKeyring(_ asks: Bool = true) { state.withLock { $0.isAskingKeyring = asks } }
 
     // MARK: Content
 
