@@ -177,9 +177,12 @@ struct SkippedEntries: Sendable {
     private(set) var first: [ImportCache.Skipped] = []
     private(set) var count = 0
 
+    /// Whether the next one is among the first.
+    var namesNext: Bool { first.count < Self.maximumReported }
+
     mutating func add(_ entry: String, _ reason: String) {
         count += 1
-        if first.count < Self.maximumReported { first.append(ImportCache.Skipped(entry: entry, reason: reason)) }
+        if namesNext { first.append(ImportCache.Skipped(entry: entry, reason: reason)) }
     }
 
     /// The number of entries in a report; below the longest list in a message.

@@ -211,6 +211,8 @@ private struct ImportMerge {
     }
 
     private mutating func skip(_ record: CacheRecord, _ reason: String) {
+        // Finding the name takes a time in proportion to the account's records.
+        guard skipped.namesNext else { return skipped.add("", reason) }
         let name = record.header.account.flatMap { cache.username(of: $0, in: group) }
         skipped.add(record.title(user: name), reason)
     }
