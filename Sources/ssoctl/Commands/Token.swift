@@ -96,8 +96,7 @@ struct TokenWork: CommandWork {
         if form.isIDToken, result.idToken == nil {
             throw CommandFailure(
                 TokenError(.serverInvalidResponse, "there is no ID token for this app and account"),
-                nextCommand: target.command(
-                    "sign-in", result.account.loginHint.map { CommandLineWords.option("--login-hint", $0) } ?? []))
+                nextCommand: await target.signIn(result.account, agent))
         }
         var printout = Printout(result, idToken: form.isIDToken ? result.idToken : nil)
         if form.decodes { try printout.decode() }

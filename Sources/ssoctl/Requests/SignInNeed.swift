@@ -25,9 +25,9 @@ struct SignInNeed {
     }
 
     private func explained(_ error: TokenError) async throws(TokenError) -> CommandFailure {
-        if signedIn.count == 1 { return failure(error, of: signedIn[0], isSignedIn: true) }
+        if signedIn.count == 1 { return await failure(error, of: signedIn[0], isSignedIn: true) }
         let matches = try await finder.accounts(name, of: nil)
-        guard let name else { return nobody(error, among: matches) }
+        guard let name else { return await nobody(error, among: matches) }
         guard let account = matches.first else {
             // A sign-in gets a whole username as its hint. Anything shorter was meant for an account that is signed in.
             return try await finder.unknown(name, token) { isAnybodySignedIn in
@@ -36,7 +36,7 @@ struct SignInNeed {
             }
         }
         guard matches.count == 1 else { return AccountFinder.ambiguous(name, matches, token) }
-        return failure(error, of: account, isSignedIn: false)
+        return await failure(error, of: account, isSignedIn: false)
     }
 
     /// The words of the token command for an account.
@@ -45,45 +45,45 @@ struct SignInNeed {
     }
 
     /// The failure if no account was named, and none is signed in to the app.
-    private func nobody(_ error: TokenError, among others: [Account]) -> CommandFailure {
-        guard error.details.oauthError == nil else { return refused(error, nil) }
-        let names = others.compactMap(\.loginHint)
+    private func nobody(_ error: TokenError, among others: [Account]) async -> CommandFailure {
+        guard error.details.oauthError == nil else { return await refused(error, nil) }
+        let named = others.filter { $0.loginHint != nil }
+        let names = named.compactMap(\.loginHint)
         let known = names.isEmpty ? "" : "; other apps have: \(names.prefix(5).joined(separator: ", "))"
         return CommandFailure(
             with("nobody is signed in to the app \(target.appText)\(known)", error, .app),
-            nextCommand: signIn(names.count == 1 ? names[0] : nil))
+            nextCommand: await signIn(named.count == 1 ? named[0] : nil))
     }
 
-    private func failure(_ error: TokenError, of account: Account, isSignedIn: Bool) -> CommandFailure {
+    private func failure(_ error: TokenError, of account: Account, isSignedIn: Bool) async -> CommandFailure {
         var error = error
         let who = account.loginHint ?? account.homeAccountID?.text ?? "the account"
         error.details.homeAccountID = error.details.homeAccountID ?? account.homeAccountID
         error.details.username = error.details.username ?? account.username
         // What the identity provider has said is the reason.
-        guard error.details.oauthError == nil else { return refused(error, account.loginHint) }
+        guard error.details.oauthError == nil else { return await refused(error, account) }
         if let authority = target.authority, !CloudDirectory().sameCloud(authority.environment, account.environment) {
             let own = CloudDirectory().cloud(of: account.environment).preferredNetwork
             return CommandFailure(
                 with("\(who) is signed in at \(own), not at \(authority.environment)", error, .authority),
-                nextCommand: signIn(account.loginHint))
+                nextCommand: await signIn(account))
         }
         guard isSignedIn else {
             return CommandFailure(
                 with("\(who) is not signed in to the app \(target.appText)", error, .account),
-                nextCommand: signIn(account.loginHint))
+                nextCommand: await signIn(account))
         }
         return CommandFailure(
             with(
                 "\(who) is signed in to the app \(target.appText), but there is no token for this request and none to renew it with",
                 error),
-            nextCommand: signIn(account.loginHint))
+            nextCommand: await signIn(account))
     }
 
     /// The failure if the identity provider has refused.
-    private func refused(_ error: TokenError, _ username: String?) -> CommandFailure {
-        let words = username.map { CommandLineWords.option("--login-hint", $0) } ?? []
-        guard let advice = ProviderAdvice(error, target, words: words) else {
-            return CommandFailure(error, nextCommand: signIn(username))
+    private func refused(_ error: TokenError, _ account: Account?) async -> CommandFailure {
+        guard let advice = ProviderAdvice(error, await target.at(account, agent), words: Target.words(account)) else {
+            return CommandFailure(error, nextCommand: await signIn(account))
         }
         // The agent's message is kept, since it tells what has been tried.
         return CommandFailure(error, nextCommand: advice.command)
@@ -95,7 +95,25 @@ struct SignInNeed {
         return error
     }
 
-    private func signIn(_ username: String?) -> String {
-        target.command("sign-in", username.map { CommandLineWords.option("--login-hint", $0) } ?? [])
+    private func signIn(_ account: Account?) async -> String { await target.signIn(account, agent) }
+}
+
+extension Target {
+    /// The command by which an account signs in; nil for any account.
+    func signIn(_ account: Account?, _ agent: AgentClient) async -> String {
+        await at(account, agent).command("sign-in", Self.words(account))
+    }
+
+    /// The words of a sign-in that suggest the account.
+    fileprivate static func words(_ account: Account?) -> [String] {
+        account?.loginHint.map { CommandLineWords.option("--login-hint", $0) } ?? []
+    }
+
+    /// The target of a sign-in of the account; see ``at(_:)``.
+    fileprivate func at(_ account: Account?, _ agent: AgentClient) async -> Target {
+        guard let account, at(Authority(of: account, localScheme: "https")).authority != authority else { return self }
+        // Only the tokens tell whether a provider on this machine is reached without TLS.
+        let tokens = try? await AccountTokens.read(agent, sharingGroup, isRequired: false)
+        return at(Authority(of: account, localScheme: tokens?.localScheme ?? "https"))
     }
 }

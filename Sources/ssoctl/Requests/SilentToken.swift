@@ -151,9 +151,10 @@ struct SilentToken {
         return switch error.code {
         case .declinedScopes:
             CommandFailure(
-                error, nextCommand: target.command("sign-in", (name?.loginHint ?? []) + ["--prompt", "consent"]))
+                error,
+                nextCommand: target.at(authority).command("sign-in", (name?.loginHint ?? []) + ["--prompt", "consent"]))
         case .ambiguousAccount: CommandFailure(error, nextCommand: "ssoctl accounts")
-        default: CommandFailure(error).advised(for: target, words: name?.loginHint ?? [], at: authority)
+        default: CommandFailure(error).advised(for: target.at(authority), words: name?.loginHint ?? [], at: authority)
         }
     }
 }

@@ -8,7 +8,7 @@ struct Target {
     /// The app's name in the configuration; nil if it was named by its client ID.
     let appName: String?
     /// The authority of the command line or of the app; nil for the account's.
-    let authority: Authority?
+    private(set) var authority: Authority?
     let sharingGroup: SharingGroup
     private let version: OAuthVersion
     private let scopes: ScopeSet
@@ -18,7 +18,7 @@ struct Target {
     private let appAuthority: Authority?
     private let redirectURI: String?
     private let claims: String?
-    private let options: TargetChoice
+    private var options: TargetChoice
     /// nil if the app was named by its client ID, which needs no file.
     private let settings: Settings?
 
@@ -158,6 +158,16 @@ struct Target {
 
     /// The scopes, or the resource, as they were named.
     var scopeText: String { resource ?? scopes.description }
+
+    /// The same target at the authority of an account, for a sign-in of it: one without an authority is at the public cloud. Unchanged if
+    /// that is right, or if the target has an authority.
+    func at(_ own: Authority?) -> Target {
+        guard authority == nil, let own, !CloudDirectory().sameCloud(Authority.common.environment, own.environment)
+        else { return self }
+        var target = self
+        (target.authority, target.options.provider.authority) = (own, own.url)
+        return target
+    }
 
     /// The command for the same app, scopes and authority.
     func command(_ name: String, _ more: [String] = []) -> String { words(name, more).text }

@@ -107,6 +107,38 @@ internal import Testing
         }
     }
 
+    /// A silent request without an authority is at that of the account, and a sign-in at the public cloud.
+    @Test func signsInWhereTheAccountIs() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            for (name, clientID) in [
+                ("graph", "11111111-2222-4333-8444-555555555555"), ("mail", "22222222-2222-4333-8444-555555555555"),
+            ] {
+                try await f.ssoctl(["app", "add", name, "--client-id", clientID, "--scope", "User.Read"])
+            }
+            let hint = ["--login-hint", "alice@contoso.com"]
+            let signedIn = try await f.json(["sign-in", "graph", "--authority", "\(f.emulator.url)/common"] + hint)
+            let identifier = (signedIn["account"] as? [String: Any])?["identifier"] as? String
+            let tenant = try #require(identifier?.split(separator: ".").last)
+            let place = ["--authority", "\(f.emulator.url)/\(tenant)"]
+            for (typed, app) in [
+                (["token", "mail"], "mail"), (["token", "mail", "--account", "alice"], "mail"),
+                (["token", "graph", "--force-refresh"], "graph"),
+            ] {
+                f.emulator.control.inject(
+                    Fault { ($0.grant, $0.error, $0.suberror) = (.refreshToken, "invalid_grant", "bad_token") })
+                let failed = try await f.failure(typed, status: 2)
+                let next = ["sign-in", app] + place + hint
+                #expect(failed["nextCommand"] as? String == (["ssoctl"] + next).joined(separator: " "), "\(failed)")
+                f.emulator.control.clearFaults()
+                try await f.ssoctl(next)
+                try await f.ssoctl(["token", app])
+                if app == "mail" { try await f.ssoctl(["sign-out", "alice", "--app", app]) }
+            }
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     @Test func namesAnAccountIfSeveralFit() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
