@@ -142,19 +142,19 @@ struct SilentToken {
         isNamed ? name.map { CommandLineWords.option("--account", $0.text) } ?? [] : []
     }
 
+    /// - Parameter error: the error with the account of the request.
     private func failure(_ error: TokenError, at authority: Authority) -> CommandFailure {
         if error.reason == .throttled, let end = error.details.throttledUntil {
             let now = Terminal.now
             let again = target.command("token", accountWords + freshness.words + formWords)
             return CommandFailure(error, nextCommand: "sleep \(end > now ? end - now : 1) && \(again)")
         }
+        let hint = Account.loginHint(error.details.username).map { CommandLineWords.option("--login-hint", $0) } ?? []
         return switch error.code {
         case .declinedScopes:
-            CommandFailure(
-                error,
-                nextCommand: target.at(authority).command("sign-in", (name?.loginHint ?? []) + ["--prompt", "consent"]))
+            CommandFailure(error, nextCommand: target.at(authority).command("sign-in", hint + ["--prompt", "consent"]))
         case .ambiguousAccount: CommandFailure(error, nextCommand: "ssoctl accounts")
-        default: CommandFailure(error).advised(for: target.at(authority), words: name?.loginHint ?? [], at: authority)
+        default: CommandFailure(error).advised(for: target.at(authority), words: hint, at: authority)
         }
     }
 }

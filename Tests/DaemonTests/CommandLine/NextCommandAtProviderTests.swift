@@ -97,9 +97,12 @@ internal import Testing
             try await f.addApp("graph", clientID: "app-1")
             try await f.signIn(app: "graph", "alice@contoso.com")
             f.emulator.control.settings.declinedScopes = ["Mail.Read"]
-            for account in ["alice", "alice@contoso.com"] {
-                let failed = try await f.failure(
-                    ["token", "-s", "User.Read Mail.Read", "--account", account], status: 1)
+            for account in [["--account", "alice"], ["--account", "alice@contoso.com"], []] {
+                let failed = try await f.failure(["token", "-s", "User.Read Mail.Read"] + account, status: 1)
+                #expect(
+                    failed["nextCommand"] as? String
+                        == "ssoctl sign-in --scope 'User.Read Mail.Read' --login-hint alice@contoso.com --prompt consent"
+                )
                 #expect(failed["declinedScopes"] as? [String] == ["Mail.Read"], "\(failed)")
                 #expect((failed["account"] as? [String: Any])?["username"] as? String == "alice@contoso.com")
             }
