@@ -122,7 +122,8 @@ struct SignInOptions: ParsableArguments {
     var words: [String] {
         let values = [("--login-hint", loginHint), ("--domain-hint", domainHint), ("--prompt", prompt)]
         let flags = [("--device-code", usesDeviceCode), ("--browser", usesBrowser), ("--print-url", printsURL)]
-        return values.flatMap { name, value in value.map { [name, $0] } ?? [] } + flags.filter(\.1).map(\.0)
+        return values.flatMap { name, value in value.map { CommandLineWords.option(name, $0) } ?? [] }
+            + flags.filter(\.1).map(\.0)
     }
 
     /// These options for a code on another device, without those that the sign-in page of a browser needs.

@@ -54,6 +54,8 @@ struct ProviderAdvice {
             case "--device-code": continue
             case "--prompt": rest = rest.dropFirst()
             case "--login-hint" where anybody: rest = rest.dropFirst()
+            // Of a name that looks like an option.
+            case _ where anybody && word.hasPrefix("--login-hint="): continue
             default: kept.append(word)
             }
         }

@@ -50,6 +50,15 @@ internal import TokenModel
         #expect(failure.error.code == .invalidGrant)
     }
 
+    /// The identity provider chooses the names.
+    @Test func keepsANameThatLooksLikeAnOption() async throws {
+        let hint = "--login-hint=-b@contoso.com"
+        for (number, words) in [(65_004, "--scope S \(hint)"), (50_105, "--scope S --prompt select_account")] {
+            let failure = try await Self.advised(Self.typed + [hint], Self.refused(Int32(number)))
+            #expect(failure.nextCommand == "ssoctl sign-in --client-id id-1 \(words)")
+        }
+    }
+
     /// Neither a sign-in nor a consent helps against a policy of the tenant, whatever tells it.
     @Test(arguments: [50_097, 50_129, 53_005, 530_021] as [Int32]) func startsNoSignInForAPolicy(number: Int32)
         async throws
