@@ -35,7 +35,8 @@ struct ProviderAdvice {
         case .unknownTenant, .appOfOneTenant: target.command("sign-in", atTenant: "TENANT", words)
         case .consent: signIn(asking("consent"))
         case .unassignedAccount, .unknownAccount, .disabledAccount: signIn(asking("select_account", anybody: true))
-        case .redirectURI, .consentOfAdministrator, .declined, .question, .endedSignIn: signIn(words)
+        case .question: signIn(allowingQuestions)
+        case .redirectURI, .consentOfAdministrator, .declined, .endedSignIn: signIn(words)
         }
     }
 
@@ -45,6 +46,12 @@ struct ProviderAdvice {
     }
 
     private func signIn(_ words: [String]) -> String { target.command("sign-in", words) }
+
+    /// The words without a `prompt` parameter that forbids the identity provider to ask anything.
+    private var allowingQuestions: [String] {
+        guard let index = words.firstIndex(of: "--prompt"), words[(index + 1)...].first == "none" else { return words }
+        return Array(words[..<index] + words[(index + 2)...])
+    }
 
     /// The words with a `prompt` parameter, and without a code on another device, which has none.
     private func asking(_ prompt: String, anybody: Bool = false) -> [String] {

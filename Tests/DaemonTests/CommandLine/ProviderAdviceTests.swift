@@ -50,6 +50,13 @@ internal import TokenModel
         #expect(failure.error.code == .invalidGrant)
     }
 
+    /// With `prompt=none` the same sign-in fails each time.
+    @Test func letsTheProviderAskWhatItHasToAsk() async throws {
+        let options = ["--login-hint", "a@b", "--prompt", "none", "--browser"]
+        let failure = try await Self.advised(Self.typed + options, Self.refused(50_058))
+        #expect(failure.nextCommand == "ssoctl sign-in --client-id id-1 --scope S --login-hint a@b --browser")
+    }
+
     /// The identity provider chooses the names.
     @Test func keepsANameThatLooksLikeAnOption() async throws {
         let hint = "--login-hint=-b@contoso.com"
