@@ -1,5 +1,11 @@
 internal import Synchronization
 
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
 /// The standard output and standard error of the process, written without a buffer: the only exit to a terminal.
 package enum StandardStream: Int32, Sendable {
     case output = 1
@@ -30,4 +36,18 @@ package enum StandardStream: Int32, Sendable {
     }
 
     private static let lost = Atomic<Int32>(0)
+
+    /// The width of the terminal of a stream; nil if it is no terminal, or the width is not known.
+    package var columns: Int? {
+        var size = winsize()
+        guard ioctl(rawValue, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
+    }
+
+    /// The width of a text of `--help`: that of `$COLUMNS` or of the terminal, if options and their descriptions have room in it. With less
+    /// than 27 columns ArgumentParser leaves the descriptions out, and in a debug build it traps.
+    package static var helpColumns: Int {
+        let wanted = getenv("COLUMNS").flatMap { Int(String(cString: $0)) } ?? output.columns ?? 80
+        return max(wanted, 40)
+    }
 }

@@ -123,7 +123,8 @@ struct SSOAgent: ParsableCommand {
             try command.run()
         } catch {
             // The text of an error of the command line has parts of the arguments.
-            let (status, text) = (exitCode(for: error), fullMessage(for: error))
+            let text = fullMessage(for: error, columns: StandardStream.helpColumns)
+            let status = exitCode(for: error)
             if !text.isEmpty { (status.isSuccess ? StandardStream.output : .error).write(text + "\n") }
             exit(withError: status)
         }

@@ -103,7 +103,7 @@ struct SSOCtl: AsyncParsableCommand {
     private static func end(_ error: any Error, _ arguments: ArraySlice<String>) {
         let status = exitCode(for: error)
         let path = CommandPath(Array(arguments), configuration)
-        var text = fullMessage(for: error)
+        var text = fullMessage(for: error, columns: StandardStream.helpColumns)
         if let unknown = path.unknown { text = "Error: \(unknown.message)\n\(Problem.line(of: path.next))" }
         if !status.isSuccess { text = RepeatedArguments.cut(in: text) }
         let option = "--generate-completion-script"

@@ -34,11 +34,7 @@ enum Terminal {
     }
 
     /// The width of the terminal of a stream; nil if it is no terminal, or the width is not known.
-    static func columns(_ stream: StandardStream) -> Int? {
-        var size = winsize()
-        guard ioctl(stream.rawValue, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
-        return Int(size.ws_col)
-    }
+    static func columns(_ stream: StandardStream) -> Int? { stream.columns }
 
     /// Reports on standard error if a part of the output could not be written, as to a full disk, unless `ClosedOutput` explains it.
     ///

@@ -63,6 +63,15 @@ internal import Testing
         for line in root.examples { #expect(line.count <= 77, "\(line)") }
     }
 
+    /// The names of the options leave no room for their descriptions there.
+    @Test(arguments: ["ssoctl", "sso-agent"], ["26", "1", "-1"])
+    func describesTheOptionsOnAVeryNarrowTerminal(program: String, columns: String) async throws {
+        let environment = ProcessInfo.processInfo.environment.merging(["COLUMNS": columns]) { $1 }
+        let ended = try await TestProcess(program, ["--help"], environment: environment).finish()
+        #expect(ended.status == 0 && ended.errors.isEmpty, "\(ended)")
+        #expect(ended.output.contains("information.\n"), "\(ended)")
+    }
+
     /// Every example is a command line that exists: its commands, its options.
     @Test func givesExamplesThatExist() async throws {
         let root = try await Self.command("ssoctl")
