@@ -28,7 +28,7 @@ struct PublishCommand: Command {
     @OptionGroup var output: OutputOptions
 
     func execute(_ agent: AgentClient) async throws -> SocketPrintout {
-        let apps = try access.allApps()
+        let apps = try access.allApps { command(apps: $0) }
         let account = try await account(AccountFinder(agent: agent, sharingGroup: apps.group))
         // The agent checks it too, after the user has confirmed the request.
         if let defect = PublishedSocketFolder.defect(ofSocket: socket.path) {
@@ -57,11 +57,11 @@ struct PublishCommand: Command {
         return account.username ?? account.homeAccountID?.text ?? text
     }
 
-    /// The words of this command for another account.
-    private func command(account: String) -> CommandLineWords {
-        CommandLineWords(
-            ["ssoctl", "publish", "--socket", socket.path] + CommandLineWords.option("--account", account))
-            + access.apps.flatMap { ["--app", $0] } + access.clientIDs.flatMap { ["--client-id", $0.text] }
+    /// The words of this command for another account, or for other apps.
+    private func command(account: String? = nil, apps: [String]? = nil) -> CommandLineWords {
+        let account = (account ?? access.account).map { CommandLineWords.option("--account", $0) } ?? []
+        return CommandLineWords(["ssoctl", "publish", "--socket", socket.path] + account)
+            + (apps ?? access.apps).flatMap { ["--app", $0] } + access.clientIDs.flatMap { ["--client-id", $0.text] }
             + access.scopes.flatMap { ["--scope", $0] } + access.resources.flatMap { ["--resource", $0] }
             + access.authorities.flatMap { ["--authority", $0] } + socket.userIDs.flatMap { ["--uid", "\($0)"] }
             + (access.kind.map { ["--authority-kind", $0.rawValue] } ?? [])
@@ -169,13 +169,16 @@ struct PublishedAccessOptions: ParsableArguments {
 
     /// The client IDs, with those of the named apps, and their sharing group.
     ///
+    /// - Parameter command: the same command for other apps, in case that a name is not right.
     /// - Throws: usage if an app is not in the configuration, or if the apps have different groups.
-    func allApps() throws(CommandFailure) -> (clientIDs: [ClientID], group: SharingGroup) {
+    func allApps(
+        _ command: ([String]) -> CommandLineWords
+    ) throws(CommandFailure) -> (clientIDs: [ClientID], group: SharingGroup) {
         guard !apps.isEmpty else { return (clientIDs, group ?? .standard) }
         let settings = try Settings.read()
         var named: [ConfiguredApp] = []
         for name in apps {
-            named.append(try settings.app(named: name) { _ in CommandLineWords("ssoctl", "app", "list") })
+            named.append(try settings.app(named: name) { right in command(apps.map { $0 == name ? right : $0 }) })
         }
         let groups = Set(named.map(\.sharingGroup) + (clientIDs.isEmpty ? [] : [.standard]))
         guard let group = group ?? (groups.count == 1 ? groups.first : nil) else {

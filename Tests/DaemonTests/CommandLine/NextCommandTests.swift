@@ -60,6 +60,9 @@ internal import Testing
                 Case("unpublish nosuch", 1, "ssoctl sockets"),
                 Case("publish --socket /x --client-id app-1 --account zed", 3, "ssoctl accounts"),
                 Case(
+                    "publish --socket /x --app mail --app grahp --account alice --ttl 30m", 64,
+                    "ssoctl publish --socket /x --account alice --app mail --app graph --ttl 1800"),
+                Case(
                     "token mail --claims {} --redirect-uri http://localhost", 2,
                     "ssoctl sign-in mail --claims '{}' --redirect-uri http://localhost --login-hint alice@contoso.com"),
             ] {
