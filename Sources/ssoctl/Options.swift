@@ -111,7 +111,8 @@ struct AppFilter {
 /// The options of the identity provider.
 struct ProviderOptions: ParsableArguments {
     @Option(
-        help: "The URL of the authority that issues the tokens. By default that of the app, or of the account.",
+        help:
+            "The URL of the authority that issues the tokens. By default the app's; without one the account's, or common for a sign-in.",
         completion: Candidates.authority)
     var authority: String?
 
