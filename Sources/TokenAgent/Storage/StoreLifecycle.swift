@@ -349,7 +349,7 @@ final class StoreLifecycle {
     /// The time-out of status requests while the store is being loaded; most stores are loaded sooner.
     private static let statusTimeout = TimeAmount.milliseconds(500)
     /// The time in which a user unlocks a keyring that asks for its password at once, in seconds.
-    private static let keyringTimeout: Int64 = 10
+    private static let keyringTimeout: Int64 = 30
     /// The minimum time between attempts to load a store that cannot be loaded.
     private static let secondsBetweenLoads: Int64 = 5
 }

@@ -94,8 +94,8 @@ internal import TokenStore
         let waits = [
             try #require(await parts.loaded()), try #require(await parts.wait(.hit("alice"))),
         ]
-        parts.clock.advance(by: 9)
-        try await parts.timers.advance(by: 9)
+        parts.clock.advance(by: 29)
+        try await parts.timers.advance(by: 29)
         try await parts.settle()
         #expect(waits.map(\.isDone) == [false, false])
         parts.clock.advance(by: 1)
