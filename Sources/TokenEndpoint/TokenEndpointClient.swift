@@ -38,8 +38,8 @@ package final class TokenEndpointClient: Sendable {
     /// Redeems a grant for tokens (RFC 6749 sections 4.1.3 and 6, RFC 8628 section 3.4).
     ///
     /// The grant is not sent again once it may have reached the token endpoint, whatever the response. If the response is not
-    /// valid, or the token endpoint is gone, the discovery document is read again for the next request: the provider may have changed the
-    /// issuer that it named, or moved the endpoint.
+    /// valid, or the token endpoint is gone or not among `allowedEndpoints`, the discovery document is read again for the next request: the
+    /// provider may have changed the issuer that it named, or moved the endpoint.
     ///
     /// - Parameter delivery: tells afterwards whether the grant may have reached the token endpoint, and has the tokens of a response that
     ///   is not valid.
@@ -54,9 +54,9 @@ package final class TokenEndpointClient: Sendable {
             let endpoints = try await endpoints(
                 of: request.authority, version: request.version, correlationID: request.correlationID)
             let form = try request.form(acceptsOfflineAccess: endpoints.acceptsOfflineAccess)
-            let endpoint = try request.requireAllowedEndpoint(endpoints.token)
             let (now, delivery) = (now, delivery ?? DeliveryTracker())
             do throws(TokenError) {
+                let endpoint = try request.requireAllowedEndpoint(endpoints.token)
                 return try await transport.send(
                     HTTPRequest(
                         url: endpoints.token, form: form, correlationID: request.correlationID, delivery: delivery)
@@ -115,6 +115,8 @@ extension TokenError {
         case .serverInvalidResponse: endpoints.issuer != nil
         case .unhandledHTTPResponse: [404, 405, 410].contains(details.httpStatus)
         case .networkUnavailable: details.networkErrorCode == NetworkErrorCode.hostNotFound
+        // The document names a token endpoint that did not issue the grant.
+        case .interactionRequired: details.reason == .authority
         default: false
         }
     }

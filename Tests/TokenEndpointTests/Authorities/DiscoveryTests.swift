@@ -97,6 +97,29 @@ internal import TokenModel
         }
     }
 
+    /// A provider may name a wrong token endpoint for a moment: the refresh token is still that of the right one.
+    @Test func readsTheDocumentAgainIfItNamesATokenEndpointThatMayNotGetTheGrant() async throws {
+        let isWrong = Mutex(true)
+        try await EndpointFixture.with(
+            path: "/adfs",
+            { request in
+                guard request.path.contains("well-known") else { return .json(Answers.minimal) }
+                let host = isWrong.withLock(\.self) ? "localhost:1" : request.headers.first(name: "Host") ?? ""
+                let base = "http://\(host)"
+                return .json(#"{"token_endpoint":"\#(base)/token","authorization_endpoint":"\#(base)/a"}"#)
+            }
+        ) { fixture in
+            let request = try TokenRequest.sample(
+                fixture.authority, allowedEndpoints: [fixture.authority.environment])
+            #expect(try await fixture.failure(request).code == .interactionRequired)
+            #expect(fixture.redeemed.isEmpty)
+            isWrong.withLock { $0 = false }
+            #expect(try await fixture.endpoint.redeem(request).accessToken == Secret("at"))
+            #expect(try await fixture.endpoint.redeem(request).accessToken == Secret("at"))
+            #expect(fixture.server.received.count { $0.path.hasSuffix("/openid-configuration") } == 2)
+        }
+    }
+
     @Test(
         arguments: [
             ("/common", nil, OAuthVersion.v2, "/common/v2.0/", "/common/oauth2/v2.0/token"),
