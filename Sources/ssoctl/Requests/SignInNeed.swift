@@ -57,11 +57,15 @@ struct SignInNeed {
 
     private func failure(_ error: TokenError, of account: Account, isSignedIn: Bool) async -> CommandFailure {
         var error = error
+        // The agent names the account if it has tried to renew a token of it.
+        let isOfRenewal = error.details.homeAccountID != nil || error.details.username != nil
         let who = account.loginHint ?? account.homeAccountID?.text ?? "the account"
         error.details.homeAccountID = error.details.homeAccountID ?? account.homeAccountID
         error.details.username = error.details.username ?? account.username
         // What the identity provider has said is the reason.
         guard error.details.oauthError == nil else { return await refused(error, account) }
+        // The agent's message says why the refresh token was of no use.
+        guard !isOfRenewal else { return CommandFailure(error, nextCommand: await signIn(account)) }
         if let authority = target.authority, !CloudDirectory().sameCloud(authority.environment, account.environment) {
             let own = CloudDirectory().cloud(of: account.environment).preferredNetwork
             return CommandFailure(

@@ -91,6 +91,30 @@ internal import Testing
         }
     }
 
+    @Test func saysThatTheTokenEndpointDidNotIssueTheRefreshToken() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.ssoctl([
+                "app", "add", "id", "--client-id", "app-1", "--authority", "\(f.emulator.url)/openid/main",
+                "--authority-kind", "openid", "--scope", "User.Read",
+            ])
+            try await f.signIn(app: "id", "alice@contoso.com")
+            f.emulator.control.settings.tokenHost = "localhost:1"
+            // The discovery document is read again after that.
+            f.emulator.control.inject(Fault { ($0.endpoint, $0.status) = (.token, 404) })
+            try await f.ssoctl(["token", "--force-refresh"], status: 1)
+            let failed = try await f.failure(["token", "-s", "Mail.Read"], status: 2)
+            let message = failed["message"] as? String ?? ""
+            #expect(
+                message.contains("is at localhost:1, which did not issue this account's refresh token"), "\(failed)")
+            #expect(failed["reason"] as? String == "authority", "\(failed)")
+            #expect(
+                failed["nextCommand"] as? String == "ssoctl sign-in --scope Mail.Read --login-hint alice@contoso.com",
+                "\(failed)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     @Test func namesTheAccountWhoseScopesWereDeclined() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
