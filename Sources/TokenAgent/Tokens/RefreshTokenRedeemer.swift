@@ -56,22 +56,38 @@ final class RefreshTokenRedeemer {
     /// The number of redemptions in progress.
     var count: Int { inProgress.count }
 
-    /// Redeems a refresh token of the plan. If that fails, the result is the plan's fallback if it is still valid.
+    /// Redeems a refresh token of the plan. If that fails, or takes too long, the result is the plan's fallback if it is still valid.
     ///
     /// - Parameter peer: the peer that asks. Peers that ask for the same refresh token take turns.
     func redeem(
         _ plan: RedemptionPlan, for request: AcquireTokenSilent, of peer: PeerKey
     ) -> EventLoopFuture<Result<TokenResult, TokenError>> {
-        shared(plan, request, peer).assumeIsolated().flatMap { outcome in
+        let redemption = shared(plan, request, peer)
+        let awaited = plan.fallback == nil ? redemption : limited(redemption)
+        return awaited.assumeIsolated().flatMap { outcome in
             let outcome = outcome.map { $0.answering(request.parameters.correlationID) }
             guard case .failure = outcome, plan.fallback != nil else {
                 return self.loop.makeSucceededFuture(outcome)
             }
             return self.tasks.start { () async throws(TokenError) in
                 let fallback = await self.fallback(of: plan, for: request)
-                return try outcome.usingFallback(fallback, at: self.now()).get()
+                if case .success(let token) = outcome.usingFallback(fallback, at: self.now()) { return token }
+                // After the time limit, the redemption goes on.
+                let token: TokenResult = try await redemption.outcome()
+                return token.answering(request.parameters.correlationID)
             }
         }.nonisolated()
+    }
+
+    /// The outcome of a redemption, or an error after a time limit: it may wait for its turn behind others that get no answer.
+    private func limited(_ redemption: Redemption) -> Redemption {
+        let promise = loop.makePromise(of: Result<TokenResult, TokenError>.self)
+        let timer = tasks.schedule(after: Self.longestWait) { promise.succeed(.failure(Self.unanswered)) }
+        redemption.whenComplete { outcome in
+            timer.cancel()
+            promise.completeWith(outcome)
+        }
+        return promise.futureResult
     }
 
     /// Redeems a grant that the app has. The cache is not read, and a refusal removes nothing from it.
@@ -160,7 +176,7 @@ final class RefreshTokenRedeemer {
     private func tryEach(
         _ plan: RedemptionPlan, for request: AcquireTokenSilent, of peers: SharedRequest<PeerKey>
     ) async throws(TokenError) -> TokenResult {
-        var attempt = Attempt(plan)
+        var attempt = RedemptionAttempt(plan)
         while let token = attempt.next {
             let place = place(of: token, request)
             do throws(TokenError) {
@@ -188,7 +204,7 @@ final class RefreshTokenRedeemer {
     ///
     /// - Parameter place: the place that the caller holds.
     private func redeem(
-        _ attempt: inout Attempt, at place: RecordKey, _ request: AcquireTokenSilent
+        _ attempt: inout RedemptionAttempt, at place: RecordKey, _ request: AcquireTokenSilent
     ) async throws(TokenError) {
         while true {
             // A locked store has an empty cache, from which a new decision would be wrong.
@@ -324,48 +340,13 @@ final class RefreshTokenRedeemer {
         .interactionRequired, "the refresh token was another account's, as its redemption has shown; sign in again",
         reason: .account)
 
+    private static let unanswered = TokenError(.timedOut, "the token could not be renewed in time")
+
+    /// The time for which a request with a valid token waits for a new one, as long as for one response of the token endpoint.
+    private static let longestWait = TimeAmount.seconds(30)
+
     private static let nothingToRedeem = TokenError(
         .interactionRequired, "there is no refresh token to redeem; sign in")
-}
-
-/// The state of a request that tries the refresh tokens of a plan in order.
-private struct Attempt {
-    private(set) var plan: RedemptionPlan
-    /// Whether other redemptions have ended since the plan was made.
-    var isOutdated = false
-    var result: TokenResult?
-    /// The refresh token that was sent last, and whether the reply to an earlier redemption of it was lost.
-    var sent: RefreshTokenRecord?
-    var wasInterrupted = false
-    private(set) var refusal: Refusal?
-    private var rejected: Set<Secret> = []
-
-    init(_ plan: RedemptionPlan) { self.plan = plan }
-
-    /// The refresh token to try next; nil if there is a result, or no further token.
-    var next: RefreshTokenRecord? {
-        result == nil ? plan.candidates.first { !rejected.contains($0.secret) } : nil
-    }
-
-    /// Continues with a new decision of the cache.
-    mutating func update(_ decision: SilentDecision) {
-        isOutdated = false
-        switch decision {
-        case .use(let result, _): self.result = result
-        case .redeem(let plan): self.plan = plan
-        case .interactionRequired, .ambiguousAccount, .unread: plan.candidates = []
-        }
-    }
-
-    /// Records that the token that was sent last was refused.
-    mutating func noteRefusal(_ error: TokenError, isV1: Bool) {
-        guard let sent else { return plan.candidates = [] }
-        rejected.insert(sent.secret)
-        // ADAL reports the refusal of the app's own refresh token, even if a family refresh token is tried after it.
-        if !isV1 || sent.familyID == nil || refusal == nil {
-            refusal = Refusal(error, wasInterrupted: wasInterrupted)
-        }
-    }
 }
 
 extension IssuedTokens {

@@ -1,3 +1,4 @@
+internal import AgentTestSupport
 internal import TestSupport
 internal import Testing
 internal import TokenModel
@@ -34,6 +35,49 @@ internal import TokenModel
         case .failure(let reported): #expect(outcome == .error && reported == error)
         }
         #expect(failure.usingFallback(nil, at: Self.now) == failure)
+    }
+
+    /// A refresh token is redeemed for one request at a time: a request waits behind others, to which the provider may not respond.
+    @Test func isReturnedAfterALongWait() async throws {
+        let parts = Parts()
+        try await parts.signIn("alice", "1").value()
+        let first = await parts.acquire(.sample("alice", .sample(["Mail.Read"])))
+        let redemption = await parts.provider.redemptions.next()
+        var request = AcquireTokenSilent.sample("alice", force: false)
+        request.expirationBuffer = 86_400
+        let second = await parts.acquire(request)
+        try await parts.settle()
+        try await parts.timers.advance(by: 29)
+        try await parts.settle()
+        #expect(!second.isDone)
+        try await parts.timers.advance(by: 1)
+        #expect(try await second.value().accessToken == Secret("at-1"))
+        #expect(!first.isDone)
+        // Both redemptions go on.
+        redemption.answer(.sample("alice", "2"))
+        #expect(try await first.value().accessToken == Secret("at-2"))
+        let next = await parts.provider.redemptions.next()
+        #expect(next.token == "rt-2")
+        next.answer(.sample("alice", "3"))
+        try await parts.waitUntilIdle()
+        #expect(parts.store.refreshTokens == ["rt-3"])
+        #expect(parts.timers.count == 0)
+    }
+
+    /// A token that has expired meanwhile is of no use.
+    @Test func isNotReturnedAfterAWaitInWhichItExpired() async throws {
+        let parts = Parts()
+        try await parts.signIn("alice", "1").value()
+        var request = AcquireTokenSilent.sample("alice", force: false)
+        request.expirationBuffer = 86_400
+        let pending = await parts.acquire(request)
+        let redemption = await parts.provider.redemptions.next()
+        parts.clock.advance(by: 3600)
+        try await parts.timers.advance(by: 30)
+        try await parts.settle()
+        #expect(!pending.isDone)
+        redemption.answer(.sample("alice", "2"))
+        #expect(try await pending.value().accessToken == Secret("at-2"))
     }
 
     private static func token(_ lifetime: Int64, _ extendedLifetime: Int64?) -> TokenResult {

@@ -1,0 +1,42 @@
+internal import TokenCache
+internal import TokenModel
+
+/// The state of a request that tries the refresh tokens of a plan in order.
+struct RedemptionAttempt {
+    private(set) var plan: RedemptionPlan
+    /// Whether other redemptions have ended since the plan was made.
+    var isOutdated = false
+    var result: TokenResult?
+    /// The refresh token that was sent last, and whether the reply to an earlier redemption of it was lost.
+    var sent: RefreshTokenRecord?
+    var wasInterrupted = false
+    private(set) var refusal: Refusal?
+    private var rejected: Set<Secret> = []
+
+    init(_ plan: RedemptionPlan) { self.plan = plan }
+
+    /// The refresh token to try next; nil if there is a result, or no further token.
+    var next: RefreshTokenRecord? {
+        result == nil ? plan.candidates.first { !rejected.contains($0.secret) } : nil
+    }
+
+    /// Continues with a new decision of the cache.
+    mutating func update(_ decision: SilentDecision) {
+        isOutdated = false
+        switch decision {
+        case .use(let result, _): self.result = result
+        case .redeem(let plan): self.plan = plan
+        case .interactionRequired, .ambiguousAccount, .unread: plan.candidates = []
+        }
+    }
+
+    /// Records that the token that was sent last was refused.
+    mutating func noteRefusal(_ error: TokenError, isV1: Bool) {
+        guard let sent else { return plan.candidates = [] }
+        rejected.insert(sent.secret)
+        // ADAL reports the refusal of the app's own refresh token, even if a family refresh token is tried after it.
+        if !isV1 || sent.familyID == nil || refusal == nil {
+            refusal = Refusal(error, wasInterrupted: wasInterrupted)
+        }
+    }
+}
