@@ -44,10 +44,10 @@ package enum StandardStream: Int32, Sendable {
         return Int(size.ws_col)
     }
 
-    /// The width of a text of `--help`: that of `$COLUMNS` or of the terminal, if options and their descriptions have room in it. With less
-    /// than 27 columns ArgumentParser leaves the descriptions out, and in a debug build it traps.
-    package static var helpColumns: Int {
-        let wanted = getenv("COLUMNS").flatMap { Int(String(cString: $0)) } ?? output.columns ?? 80
-        return max(wanted, 40)
+    /// Has a text of `--help` 40 columns at least, where `$COLUMNS` or the terminal has fewer. With less than 27, ArgumentParser leaves the
+    /// descriptions of options out, and in a debug build it traps. Called before it makes a text, which it does for each error.
+    package static func widenHelp() {
+        let columns = getenv("COLUMNS").flatMap { Int(String(cString: $0)) } ?? output.columns ?? 80
+        if columns < 40 { setenv("COLUMNS", "40", 1) }
     }
 }

@@ -123,8 +123,8 @@ struct SSOAgent: ParsableCommand {
             try command.run()
         } catch {
             // The text of an error of the command line has parts of the arguments.
-            let text = fullMessage(for: error, columns: StandardStream.helpColumns)
-            let status = exitCode(for: error)
+            StandardStream.widenHelp()
+            let (status, text) = (exitCode(for: error), fullMessage(for: error))
             if !text.isEmpty { (status.isSuccess ? StandardStream.output : .error).write(text + "\n") }
             exit(withError: status)
         }

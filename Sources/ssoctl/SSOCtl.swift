@@ -101,9 +101,10 @@ struct SSOCtl: AsyncParsableCommand {
     /// Ends the process after an error of the command or the command line, or a request for help, whose text may have parts of the
     /// arguments.
     private static func end(_ error: any Error, _ arguments: ArraySlice<String>) {
+        StandardStream.widenHelp()
         let status = exitCode(for: error)
         let path = CommandPath(Array(arguments), configuration)
-        var text = fullMessage(for: error, columns: StandardStream.helpColumns)
+        var text = fullMessage(for: error)
         if let unknown = path.unknown { text = "Error: \(unknown.message)\n\(Problem.line(of: path.next))" }
         if !status.isSuccess { text = RepeatedArguments.cut(in: text) }
         let option = "--generate-completion-script"
