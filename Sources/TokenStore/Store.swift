@@ -107,7 +107,7 @@ package final class Store: Sendable {
     /// The state of the store after its last operation.
     package var report: StoreReport { lastReport.withLock(\.self) }
 
-    /// Whether the store waits for the keyring, for a minute at most.
+    /// Whether the store waits for its key from the keyring, for a minute at most.
     package var isAskingKeyring: Bool { keyring.isAsked }
 
     /// The names of the quarantined files: damaged ones that were moved aside and still exist.

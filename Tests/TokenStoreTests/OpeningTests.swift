@@ -164,6 +164,36 @@ internal import TokenStore
         await store.close()
     }
 
+    /// A locked keyring may still have a key from before a change. The store is open without it, as soon as the keyring has answered.
+    @Test func waitsForNoKeyOfAKeyringThatItDoesNotNeed() async throws {
+        let (folder, keyring) = (try await StoreFolder.withOneRecord(), try TemporaryFolder())
+        let (secret, asked, answer) = (keyring.file("secret"), keyring.file("asked"), keyring.file("answer"))
+        let tool = try await keyring.makeProgram(
+            "secret-tool",
+            """
+            case $1 in
+            store) [ -p "\(asked)" ] || exec cat >"\(secret)"; echo >"\(asked)"; cat "\(answer)"; exit 1 ;;
+            lookup) cat "\(secret)" ;;
+            clear) exit 1 ;;
+            esac
+            """)
+        let keys = KeySettings(secretTool: tool)
+        let first = try folder.open(keys: keys)
+        _ = try await first.load()
+        for source in [KeySource.secretService, .file] {
+            try await first.changeKeySource(to: source, passphrase: nil)
+        }
+        await first.close()
+        for pipe in [asked, answer] { #expect(mkfifo(pipe, 0o600) == 0) }
+        let second = try folder.open(keys: keys)
+        async let records = second.load()
+        try await offPool { _ = try FileHandle(forReadingFrom: URL(fileURLWithPath: asked)).readToEnd() }
+        #expect(!second.isAskingKeyring)
+        try await offPool { try FileHandle(forWritingTo: URL(fileURLWithPath: answer)).close() }
+        #expect(try await records == [.sample(1)])
+        await second.close()
+    }
+
     private func refusal(_ directory: String) -> TokenError? {
         #expect(throws: TokenError.self) { try StoreFolder.open(directory) }
     }

@@ -57,7 +57,8 @@ struct SecretTool {
     }
 
     private func run(_ operation: KeyringHelper.Operation, input: [UInt8]) throws(TokenError) -> PipedProcess.Outcome {
-        activity.set(true)
+        // What the keyring saves or deletes, as at a start with a key that the store does not need any more, is not what requests wait for.
+        activity.set(operation == .lookup)
         defer { activity.set(false) }
         if let helper {
             guard let ended = helper.run(operation, input: input) else { throw unavailable }
@@ -95,7 +96,7 @@ struct SecretTool {
     var unavailable: TokenError { .keyringUnavailable }
 }
 
-/// Whether a keyring is being asked, which may ask its user for a password or not answer at all.
+/// Whether a keyring is being asked for a key. It may ask its user for a password, or not answer at all.
 final class KeyringActivity: Sendable {
     private let state = Atomic<Bool>(false)
 
