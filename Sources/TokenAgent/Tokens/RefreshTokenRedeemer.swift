@@ -129,11 +129,11 @@ final class RefreshTokenRedeemer {
     /// are connections to one host.
     static var otherConnections: Int { TokenEndpointClient.otherConnections }
 
-    /// The cached access token to use if the redemption fails; nil if there is none, or if it has been removed meanwhile.
+    /// The cached access token to use if the redemption fails or takes too long; nil if there is none, or if it has been removed meanwhile.
     private func fallback(of plan: RedemptionPlan, for request: AcquireTokenSilent) async -> TokenResult? {
         let group = request.parameters.sharingGroup
         guard let token = plan.fallback else { return nil }
-        // The redemption has ended, so that its account may have been left in the store only.
+        // By now, the tokens of the account may be in the store only.
         try? await reader.read(memory.cache.accounts(withTokensOf: plan.account, in: group), in: group)
         guard memory.cache.stillHolds(token.accessToken, of: plan.account, in: group) else { return nil }
         return token.answering(request.parameters.correlationID)

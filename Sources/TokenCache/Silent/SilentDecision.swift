@@ -16,7 +16,7 @@ package enum SilentDecision: Sendable, Equatable {
     case unread(AccountKey)
 }
 
-/// The refresh tokens to redeem for a request, and the result to return if the redemption fails.
+/// The refresh tokens to redeem for a request, and the result to return if the redemption fails or takes too long.
 package struct RedemptionPlan: Sendable, Equatable {
     /// The account that the new token is for.
     package var account: AccountKey
@@ -24,8 +24,8 @@ package struct RedemptionPlan: Sendable, Equatable {
     package var authority: Authority
     /// The refresh tokens to try in turn, the best first: the next one if the issuer rejects one.
     package var candidates: [RefreshTokenRecord]
-    /// The cached result to return if the redemption fails. If it has expired, it is returned during an outage only, within its extended
-    /// lifetime (`usingFallback`).
+    /// The cached result to return if the redemption fails or takes too long. If it has expired, it is returned only during an outage or
+    /// after the wait, within its extended lifetime (`usingFallback`).
     package var fallback: TokenResult?
 }
 
