@@ -29,7 +29,9 @@ enum StoreRoom: Equatable {
         guard self != .ample else { return changes }
         let partition = cache.partition(parameters.sharingGroup)
         let known = partition[account]
-        if case .signIn = issuance, !partition.contains(account),
+        // What takes the place of another record is no addition: one under another name of the cloud, or of an account that is moved.
+        let replaced = Set(changes.compactMap { if case .remove(let key, _) = $0 { key.kind } else { nil } })
+        if case .signIn = issuance, !partition.contains(account), !replaced.contains(.account),
             self == .exhausted || cache.accountCount(ofApp: parameters.clientID) >= Self.accountsOfAnApp
         {
             throw TokenError(
@@ -42,8 +44,6 @@ enum StoreRoom: Equatable {
         // One for each tenant, of which an app with a provider of its own may name any.
         let hasManyIDTokens =
             known.idTokens.values.count { $0.clientID == parameters.clientID } >= Self.tokensOfAnAccount
-        // What takes the place of another record is no addition: one under another name of the cloud, or of an account that is moved.
-        let replaced = Set(changes.compactMap { if case .remove(let key, _) = $0 { key.kind } else { nil } })
         return changes.filter { change in
             switch change {
             case .save(.accessToken(let token)):

@@ -92,6 +92,21 @@ internal import TokenStore
         #expect(isRenewed && isRemoved)
     }
 
+    /// A sign-in gives the identifier to an account that an import has named by the tenant's directory.
+    @Test func movesAnAccountToItsIdentifierInAFullStore() throws {
+        var builder = CacheBuilder()
+        let named = AccountRecord(
+            homeAccountID: nil, environment: "login.windows.net", realm: CacheBuilder.tenant,
+            localAccountID: "oid-alice-in-7a1e", username: "alice@contoso.com", authorityType: AccountRecord.entraType,
+            source: AccountRecord.adalSource)
+        builder.cache.apply([.save(.account(named))], in: .standard)
+        let saved = try Self.admitted(.exhausted, "alice", try builder.parameters(), builder)
+        builder.cache.apply(saved, in: .standard)
+        let accounts = builder.cache.partition(.standard).accountKeys
+        #expect(accounts.map(\.homeAccountID) == [HomeAccountID(uid: "oid-alice", utid: CacheBuilder.tenant)])
+        #expect(try Self.refusal(.exhausted, "bob", try builder.parameters(), builder) != nil)
+    }
+
     @Test func keepsFewIDTokensOfAnAccountInALargeStore() throws {
         var builder = CacheBuilder()
         let tenants = (0...StoreRoom.tokensOfAnAccount).map { "7a1e0000-0000-4000-8000-0000000000\(10 + $0)" }
