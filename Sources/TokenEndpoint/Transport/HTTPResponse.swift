@@ -51,7 +51,7 @@ struct HTTPResponse: Sendable {
     func invalid(_ what: String, code: TokenError.Code = .serverInvalidResponse) -> TokenError {
         var details = TokenError.Details()
         details.httpStatus = Int32(clamping: status)
-        // Whatever the code says.
+        // Without it, the reason would follow from the code, and `internalError` means a defect of the agent.
         details.reason = .provider
         return TokenError(
             code, "the response of \(endpoint) (HTTP status \(status)) \(what)", details: details)
