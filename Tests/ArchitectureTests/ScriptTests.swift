@@ -69,6 +69,15 @@ internal import Testing
         #expect(FileManager.default.fileExists(atPath: folder.file("a b/.build/fuzz/fuzz-text")))
     }
 
+    /// The fuzzer compiles the store without its database, which has a stand-in.
+    @Test func fuzzWithAStandInThatHasWhatTheStoresFilesUse() throws {
+        let standIn = try #require(PackageTree.text("Tests/Fuzz/StoreDatabaseStandIn.swift"))
+        let files = ["Files", "Keys", "Sealing"].flatMap { PackageTree.swiftFiles("Sources/TokenStore/\($0)") }
+        let used = Set(files.flatMap { file in file.text.matches(of: /\bStoreDatabase\.(\w+)/).map(\.1) })
+        #expect(used.count > 1)
+        for name in used { #expect(standIn.contains("static let \(name) "), "\(name)") }
+    }
+
     /// Sanitizers divide their options at blanks, and the loader the libraries to preload.
     @Test(arguments: ["address", "thread"]) func sanitizeFromAFolderWithABlank(kind: String) async throws {
         let program = #"""
