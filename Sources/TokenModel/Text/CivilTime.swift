@@ -30,8 +30,8 @@ package struct CivilTime: Sendable, Equatable {
     ///
     /// - Parameter moment: seconds since 1970.
     package init(secondsSince1970 moment: Int64) {
-        let days = (moment >= 0 ? moment : moment - 86_399) / 86_400
-        let seconds = moment - days * 86_400
+        var (days, seconds) = moment.quotientAndRemainder(dividingBy: 86_400)
+        if seconds < 0 { (days, seconds) = (days - 1, seconds + 86_400) }
         (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60)
         // Years are counted from March, so that the leap day is the last of its year; 146,097 days are 400 years.
         let shifted = days + 719_468

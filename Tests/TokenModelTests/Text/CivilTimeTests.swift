@@ -22,6 +22,16 @@ internal import Testing
         #expect(CivilTime(secondsSince1970: -1).compactText == "19691231T235959")
     }
 
+    /// An agent of another user, or a broken one, can send any number as the time of an event.
+    @Test(
+        arguments: [
+            (.min, [-292_277_022_657, 1, 27, 8, 29, 52]), (.max, [292_277_026_596, 12, 4, 15, 30, 7]),
+        ] as [(Int64, [Int64])])
+    func showsTheFirstAndTheLastMoment(moment: Int64, numbers: [Int64]) {
+        let time = CivilTime(secondsSince1970: moment)
+        #expect([time.year, time.month, time.day, time.hour, time.minute, time.second] == numbers)
+    }
+
     @Test func countsALeapSecondAsTheFirstSecondOfTheNextMinute() {
         let time = CivilTime(year: 1999, month: 12, day: 31, hour: 23, minute: 59, second: 60)
         #expect(time?.secondsSince1970 == 946_684_800)
