@@ -124,6 +124,21 @@ internal import TokenWire
         #expect(code.expiresIn == read)
     }
 
+    /// Apps add them up.
+    @Test(arguments: [
+        (Int64.min, Int64(0)), (-1, 0), (0, 0), (600, 600), (2_147_483_648, 2_147_483_647), (.max, 2_147_483_647),
+    ])
+    func limitsTheNumbersOfAnImport(sent: Int64, read: Int64) throws {
+        let number = UInt64(bitPattern: sent)
+        let counts = [1, 2, 3, 4, 6].reduce(into: [UInt8]()) { $0 += WireBytes.field($1, number) }
+        let body = WireBytes.field(29, WireBytes.field(2, counts))
+        let reply = try ReplyFrame(decoding: WireBytes.field(1, 77) + body).reply(to: ImportCache.self)
+        #expect(
+            reply.report
+                == ImportCache.Report(
+                    accounts: read, refreshTokens: read, accessTokens: read, idTokens: read, skippedCount: read))
+    }
+
     @Test func doesNotRepeatASecretInTheReasonForARefusal() throws {
         let secret = [UInt8]("eyJ-secret".utf8) + [0] + [UInt8]("more".utf8)
         let frame = try ReplyFrame(

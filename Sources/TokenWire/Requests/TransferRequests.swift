@@ -32,12 +32,20 @@ extension ImportCache.Report: WireMessage {
 
     package init(_ value: ImportCache.Report?, _ fields: inout WireFields) throws(TokenError) {
         self.init(
-            accounts: fields.number("accounts", value?.accounts) ?? 0,
-            refreshTokens: fields.number("refresh_tokens", value?.refreshTokens) ?? 0,
-            accessTokens: fields.number("access_tokens", value?.accessTokens) ?? 0,
-            idTokens: fields.number("id_tokens", value?.idTokens) ?? 0,
+            accounts: fields.entries("accounts", value?.accounts) ?? 0,
+            refreshTokens: fields.entries("refresh_tokens", value?.refreshTokens) ?? 0,
+            accessTokens: fields.entries("access_tokens", value?.accessTokens) ?? 0,
+            idTokens: fields.entries("id_tokens", value?.idTokens) ?? 0,
             skipped: try fields.messages("skipped", value?.skipped))
-        if let count = fields.number("skipped_count", value?.skippedCount) { skippedCount = count }
+        if let count = fields.entries("skipped_count", value?.skippedCount) { skippedCount = count }
+    }
+}
+
+extension WireFields {
+    /// A number of entries of a cache, which is never negative and can be added up, whatever the message says: a cache has at most
+    /// 256 MiB.
+    fileprivate mutating func entries(_ name: StaticString, _ value: Int64?) -> Int64? {
+        number(name, value).map { min(max($0, 0), Int64(Int32.max)) }
     }
 }
 
