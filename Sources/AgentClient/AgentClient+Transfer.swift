@@ -60,8 +60,7 @@ extension AgentClient {
         while true {
             let part = try upload.part(next)
             let reply = try await call(part, timeout: part.isLast ? Self.transferLimit : nil)
-            if let report = reply.report { return report }
-            upload.importID = reply.importID
+            if let report = try upload.report(in: reply, to: part) { return report }
             received(part.data.count)
         }
     }
@@ -83,8 +82,7 @@ extension AgentClient {
         while true {
             let part = try upload.part { () throws(TokenError) in slices.next() }
             let reply = try wait(part, timeout: part.isLast ? Self.transferLimit : nil)
-            if let report = reply.report { return report }
-            upload.importID = reply.importID
+            if let report = try upload.report(in: reply, to: part) { return report }
         }
     }
 
@@ -168,7 +166,7 @@ extension AgentClient {
 /// The state of an import: splits the cache into requests.
 struct CacheUpload {
     /// The ID that the agent gave to the import; nil before its first reply.
-    var importID: String?
+    private var importID: String?
     private let format: CacheFormat
     private let sharingGroup: SharingGroup
     private let isDryRun: Bool
@@ -192,6 +190,18 @@ struct CacheUpload {
         return ImportCache(
             format: format, sharingGroup: sharingGroup, isDryRun: isDryRun, importID: importID,
             data: data ?? Secret(""), isLast: isAtEnd, keepsSignOuts: keepsSignOuts)
+    }
+
+    /// Returns the report, with which the import has ended; nil if the agent waits for the next part.
+    ///
+    /// - Throws: `malformedMessage` (-53001) if the agent waits for more than the last part.
+    mutating func report(in reply: ImportCache.Reply, to part: ImportCache) throws(TokenError) -> ImportCache.Report? {
+        if let report = reply.report { return report }
+        guard !part.isLast else {
+            throw TokenError(.malformedMessage, "the agent has replied to the last part of the import without a report")
+        }
+        importID = reply.importID
+        return nil
     }
 
     private mutating func slice(_ next: () throws(TokenError) -> Secret?) throws(TokenError) -> Secret? {
