@@ -255,7 +255,7 @@ struct CacheDownload {
 
     mutating func received(_ part: ExportCache.Reply) {
         count += part.data.count
-        remaining = part.remaining
+        remaining = max(part.remaining, 0)
         if let next = part.next { request?.exportID = next } else { request = nil }
     }
 }

@@ -1,5 +1,6 @@
 internal import AgentClient
 internal import AgentTestSupport
+internal import Synchronization
 internal import TestSupport
 internal import Testing
 internal import TokenModel
@@ -25,5 +26,32 @@ internal import TokenWire
             try client.importCacheAndWait(Secret("{}"), format: .msalJSON)
         }
         #expect(blocking?.code == .malformedMessage)
+    }
+
+    /// The number of bytes that follow is the negative one of those that have arrived.
+    @Test func reportsNoProgressThatIsNotAFraction() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("agent.sock")
+        let agent = try PretendedAgent(at: path) { frame in
+            guard let request = try? frame.request(ExportCache.self) else { return nil }
+            let next = request.exportID == nil ? "1" : nil
+            return ReplyFrame.encode(
+                .success(ExportCache.Reply(data: Secret("{}"), remaining: -2, next: next)), to: ExportCache.self,
+                id: frame.id)
+        }
+        defer { agent.end() }
+        let client = AgentClient(socketPath: path, appName: "test")
+        let fractions = Fractions()
+        let cache = try await client.exportCache(.msalJSON, includesSecrets: true, progress: fractions.add)
+        #expect(cache == Secret("{}{}"))
+        #expect(fractions.all == [1, 1])
+    }
+
+    private final class Fractions: Sendable {
+        private let values = Mutex<[Double]>([])
+
+        var all: [Double] { values.withLock(\.self) }
+
+        func add(_ value: Double) { values.withLock { $0.append(value) } }
     }
 }
