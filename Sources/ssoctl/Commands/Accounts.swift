@@ -54,7 +54,7 @@ struct AccountsCommand: Command {
             if status.processID == 0 { printout.emptyText = emptyText(filter, place: " where the agent runs") }
             // Accounts that the user expects may be in a store that could not be opened.
             if let problem = status.storeProblem {
-                printout.emptyText += "\nThe store: \(problem)\nMore about it: ssoctl doctor"
+                printout.emptyText += "\n" + ["The store: \(problem)", "More about it: ssoctl doctor"].joinedLines
             }
         }
         if verbose || accounts.count <= Self.examinedAccounts,
@@ -165,7 +165,7 @@ struct AccountJSON: Encodable {
     }
 
     /// `alice@contoso.com (identifier)`.
-    var line: String { "\(username ?? "(no name)") (\(identifier ?? "identifier not yet known"))" }
+    var line: String { ["\(username ?? "(no name)") (\(identifier ?? "identifier not yet known"))"].joinedLines }
 
     /// The home tenant; in Microsoft's public cloud without its host.
     func tenant(_ clouds: CloudDirectory) -> String {

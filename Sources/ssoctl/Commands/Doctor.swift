@@ -112,7 +112,8 @@ struct DoctorCommand: Command {
     func style(_ printout: Printout) -> StyledText? {
         let failed = printout.checks.filter { !$0.ok }
         let lines = (printout.checks.filter(\.ok) + failed).map { check in
-            let line = StyledText(" \(check.name): \(check.detail)\(check.hint.map { "\n     → \($0)" } ?? "")\n")
+            let hint = check.hint.map { ["     → \($0)"] } ?? []
+            let line = StyledText(([" \(check.name): \(check.detail)"] + hint).joinedLines + "\n")
             return (check.ok ? "ok  " : .alarm("FAIL")) + line
         }
         let text = lines.reduce("", +)

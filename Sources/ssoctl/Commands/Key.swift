@@ -34,10 +34,10 @@ struct KeyPrintout: Encodable {
 
     var text: String {
         guard open else {
-            let remedy = nextCommand.map { "\n" + Problem.line(of: $0) } ?? ""
-            return "the store is not open: \(problem ?? "no key")\(remedy)"
+            let remedy = nextCommand.map { [Problem.line(of: $0)] } ?? []
+            return (["the store is not open: \(problem ?? "no key")"] + remedy).joinedLines
         }
-        return "the store is open; its key comes from \(source ?? "an unknown source"): \(place)"
+        return ["the store is open; its key comes from \(source ?? "an unknown source"): \(place)"].joinedLines
     }
 }
 

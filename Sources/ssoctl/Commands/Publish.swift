@@ -301,11 +301,11 @@ struct SocketPrintout: Encodable {
 
     var text: String {
         let name = label == path ? path : "\(label): \(path)"
-        return """
-            \(name)
+        let access = """
                 users \(userIds.map { "\($0)" }.joined(separator: ", ")); apps \(apps.joined(separator: ", ")); \
             account \(account?.text ?? "any"); scopes \(scopes.isEmpty ? "any" : scopes.joined(separator: " "))
-                until \(Phrases.moment(expiresOn, now: Terminal.now)); \(Phrases.count(connections, "connection"))
             """
+        let end = Phrases.moment(expiresOn, now: Terminal.now)
+        return [name, access, "    until \(end); \(Phrases.count(connections, "connection"))"].joinedLines
     }
 }

@@ -37,7 +37,7 @@ struct ReloadCommand: Command {
             + (printout.awaitingRestart.isEmpty
                 ? [] : ["before the restart, check it with: \(check(printout.files).text)"])
         return (["The configuration was read: \(files)"] + (changes.isEmpty ? ["nothing has changed"] : changes))
-            .joined(separator: "\n")
+            .joinedLines
     }
 
     /// The command that checks the files that the agent has read.

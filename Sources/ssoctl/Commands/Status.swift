@@ -57,17 +57,17 @@ struct StatusCommand: Command {
     func describe(_ status: Printout) -> String? {
         let accounts = status.accounts.map { "\(Phrases.count($0, "account")), " } ?? ""
         let whole = status.pid.map { pid in
-            """
-            sso-agent \(status.version) (process \(pid)) answers at \(status.socket)
-            up \(Phrases.duration(status.uptimeSeconds ?? 0)), \(accounts)protocol \(status.protocolVersion)
-            """
+            [
+                "sso-agent \(status.version) (process \(pid)) answers at \(status.socket)",
+                "up \(Phrases.duration(status.uptimeSeconds ?? 0)), \(accounts)protocol \(status.protocolVersion)",
+            ]
         }
         let problem = status.storeProblem.map { ["store: \($0)"] } ?? []
         let remedy = status.nextCommand.map { [Problem.line(of: $0)] } ?? []
         let damage = status.quarantined.map { ["damaged files in quarantine: \($0.joined(separator: ", "))"] } ?? []
-        let text = whole ?? "sso-agent \(status.version) answers at the published \(status.socket)"
+        let text = whole ?? ["sso-agent \(status.version) answers at the published \(status.socket)"]
         let published = status.publishedSockets.map { ["published: \($0.joined(separator: ", "))"] } ?? []
-        return ([text] + published + problem + remedy + damage).joined(separator: "\n")
+        return (text + published + problem + remedy + damage).joinedLines
     }
 
     func style(_ status: Printout) -> StyledText? {

@@ -127,7 +127,7 @@ extension CommandFailure: Encodable {
             lines.append("  … and \(candidates.count - Self.shownCandidates) more")
         }
         if let nextCommand { lines.append(Problem.line(of: nextCommand)) }
-        return lines.joined(separator: "\n")
+        return lines.joinedLines
     }
 
     private static let shownCandidates = 20

@@ -1,5 +1,11 @@
 internal import TokenModel
 
+extension [String] {
+    /// The lines as one text, each without control characters: a text of the agent, which can be another user's, has no further line, which
+    /// could look like one with a command that helps.
+    var joinedLines: String { map { UntrustedText.clean($0, limit: .max) }.joined(separator: "\n") }
+}
+
 /// Times as people write them.
 extension Phrases {
     /// Minutes and seconds, as a countdown shows them: `9:05`.
