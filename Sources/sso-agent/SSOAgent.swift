@@ -258,6 +258,7 @@ struct SSOAgent: ParsableCommand {
     /// Serves until the agent has been stopped. Requests are answered on other threads.
     private func runUntilStopped(_ options: AgentOptions, _ sandbox: ProcessSandbox?) throws(TokenError) {
         TaskThreads.use()
+        LogStream.shared.begin()
         let outcome = CallingThread.run { [passphraseDescriptor, onDemand] in
             do throws(TokenError) {
                 try await Self.serve(options, passphraseDescriptor, sandbox, leavesOutput: onDemand)
@@ -266,6 +267,7 @@ struct SSOAgent: ParsableCommand {
                 return .failure(error)
             }
         }
+        LogStream.shared.flush()
         try outcome.get()
     }
 
@@ -280,8 +282,11 @@ struct SSOAgent: ParsableCommand {
         let server = try await AgentServer.start(options)
         sandbox?.closeUnixSockets()
         options.keys.passphrase = nil
-        StandardStream.error.write("listening on \(options.socketPath)\n")
-        if leavesOutput { _ = agent_leave_output() }
+        LogStream.shared.write("listening on \(options.socketPath)\n")
+        if leavesOutput {
+            LogStream.shared.flush()
+            _ = agent_leave_output()
+        }
         releaseCode()
         for await signal in signals.arrivals {
             guard signal == SIGHUP else { break }

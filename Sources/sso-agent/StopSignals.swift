@@ -1,6 +1,5 @@
 internal import CAgentSystem
 internal import Dispatch
-internal import PosixFiles
 internal import Synchronization
 internal import TokenAgent
 
@@ -100,7 +99,8 @@ struct StopSignals {
 
     /// Ends the process with the status of one that the signal has ended.
     private static func end(_ number: Int32, _ reason: String) -> Never {
-        StandardStream.error.write("sso-agent: \(reason)\n")
+        LogStream.shared.write("sso-agent: \(reason)\n")
+        LogStream.shared.flush()
         _exit(128 + number)
     }
 

@@ -5,7 +5,7 @@ internal import PosixFiles
 struct TerminalLogHandler: LogHandler {
     private var lines: StreamLogHandler
 
-    init(label: String) { lines = StreamLogHandler.standardError(label: label) }
+    init(label: String) { lines = StreamLogHandler(label: label, stream: LogStream.shared) }
 
     var logLevel: Logger.Level {
         get { lines.logLevel }

@@ -55,6 +55,9 @@ package final class TestProcess: Sendable {
         return (await exit.status(), printed.0, printed.1)
     }
 
+    /// Waits for the end of the process, and reads nothing that it prints; returns its status.
+    package func end() async -> Int32 { await exit.status() }
+
     /// Ends the process with SIGKILL, and waits for its end.
     package func killHard() async throws {
         signal(SIGKILL)
