@@ -86,6 +86,9 @@ package enum StoreChange: Sendable, Equatable {
     /// Whether the change is of a whole sharing group.
     package var isOfGroup: Bool { if case .deleteGroup = self { true } else { false } }
 
+    /// Whether the change writes a redemption note.
+    var beginsRedemption: Bool { if case .put(let record) = self { record.key.kind == .redemption } else { false } }
+
     /// Whether a record is longer than one in the store can be.
     package var isTooLong: Bool {
         guard case .put(let record) = self else { return false }

@@ -68,7 +68,7 @@ internal import Testing
             "TokenStore",
         ],
         "TokenStore": [
-            // Starts `secret-tool` without the agent's file descriptors.
+            // Starts `secret-tool` without the agent's file descriptors, and reserves room on the disk.
             "CAgentSystem",
             "CSQLite",
             "Crypto",

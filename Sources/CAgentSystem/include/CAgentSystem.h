@@ -299,6 +299,10 @@ int agent_forbid_inspection(void);
 /* Whether that has been done. */
 int agent_is_inspectable(void);
 
+/* Reserves `count` bytes on the disk behind the end of a file, whose length stays; 0, or the errno of a disk or a quota that has no room.
+   Without effect on macOS, and on a file system that cannot do it. */
+int agent_reserve_room(const char *path, long long count);
+
 /* Whether the system keeps the clock right, as the kernel knows it: 1 or 0; -1 where it does not tell. */
 int agent_clock_is_synchronised(void);
 

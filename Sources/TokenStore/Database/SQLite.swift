@@ -1,3 +1,4 @@
+internal import CAgentSystem
 internal import CSQLite
 internal import PosixFiles
 internal import TokenModel
@@ -35,6 +36,13 @@ final class SQLiteConnection {
 
     /// Writes the log into the database, and truncates it.
     func truncateLog() throws(TokenError) { try execute("PRAGMA wal_checkpoint(TRUNCATE)") }
+
+    /// Reserves room on the disk for what is written to the log next. Closing the log again releases no lock: those are on the database.
+    func reserveLog(_ count: Int) throws(TokenError) {
+        guard agent_reserve_room(path + "-wal", Int64(count)) == 0 else {
+            throw TokenError(sqlite: SQLITE_FULL, path: path)
+        }
+    }
 
     /// The errors of a write for which there is no room: on the disk, or within a quota or the limit of a file's size.
     var errorsOfMissingRoom: [TokenError] {

@@ -60,20 +60,27 @@ final class StoreDatabase {
 
     /// Writes a commit and the state after it in one transaction.
     ///
-    /// - Parameter limit: that of `requireRoom(for:upTo:)`.
-    func apply(_ plan: StoreLedger.Plan, _ state: Envelope, upTo limit: Int) throws(TokenError) {
+    /// - Parameters:
+    ///   - limit: that of `requireRoom(for:upTo:)`.
+    ///   - reservesRoom: whether to reserve room for a later commit, and to write nothing if the disk has none.
+    func apply(
+        _ plan: StoreLedger.Plan, _ state: Envelope, upTo limit: Int, reservesRoom: Bool
+    ) throws(TokenError) {
         do throws(TokenError) {
-            try commit(plan, state, upTo: limit)
+            try commit(plan, state, upTo: limit, reservesRoom)
         } catch {
             // The log may have grown to a thousand pages, most of them of the same few pages of the database, which has room for them.
             guard connection.errorsOfMissingRoom.contains(error), (try? connection.truncateLog()) != nil else {
                 throw error
             }
-            try commit(plan, state, upTo: limit)
+            try commit(plan, state, upTo: limit, reservesRoom)
         }
     }
 
-    private func commit(_ plan: StoreLedger.Plan, _ state: Envelope, upTo limit: Int) throws(TokenError) {
+    private func commit(
+        _ plan: StoreLedger.Plan, _ state: Envelope, upTo limit: Int, _ reservesRoom: Bool
+    ) throws(TokenError) {
+        if reservesRoom { try connection.reserveLog(Self.reservedRoom) }
         try transaction { () throws(TokenError) in
             try write(plan)
             try requireRoom(for: plan, upTo: limit)
@@ -110,6 +117,8 @@ final class StoreDatabase {
 
     /// In bytes.
     static let pageSize = 4096
+    /// The room in the log for a redemption note, and for the tokens of some responses, in bytes.
+    private static let reservedRoom = 128 << 10
 
     /// Writes a part of a commit, within the caller's transaction.
     func write(_ plan: StoreLedger.Plan) throws(TokenError) {

@@ -93,7 +93,10 @@ final class StoreEngine {
         let plan = try ledger.plan(changes, derived)
         guard !plan.isEmpty else { return }
         do throws(TokenError) {
-            try database.apply(plan, try plan.after.sealed(derived), upTo: options.sizeLimit)
+            // The refresh token of a note is sent once the note is durable, and what replaces it has to be written then.
+            try database.apply(
+                plan, try plan.after.sealed(derived), upTo: options.sizeLimit,
+                reservesRoom: changes.contains(where: \.beginsRedemption))
             ledger.apply(plan)
             report.writeError = nil
             report.size = database.size

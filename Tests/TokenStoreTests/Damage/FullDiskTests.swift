@@ -49,6 +49,24 @@ internal import TokenModel
         try mount.remount("rw")
     }
 
+    /// The note is short: a disk that has room for it may have none for the tokens that replace the one that was sent.
+    @Test(.enabled(if: Tmpfs.isPossible, "mounting takes root"), arguments: [4, 8, 12, 16, 20, 24, 28, 32, 64, 512])
+    func writesARedemptionNoteOnlyIfThereIsRoomForTheResponse(free: Int) async throws {
+        let folder = try StoreFolder()
+        let mount = try Tmpfs(at: folder.path)
+        let store = try folder.open()
+        try await store.commit([.put(.sample(1, size: 3000))])
+        let system = try FileManager.default.attributesOfFileSystem(forPath: folder.path)
+        let room = try #require(system[.systemFreeSize] as? NSNumber).intValue
+        try Data(count: room - free << 10).write(to: URL(filePath: folder.path + "/other"))
+        let note = StoredRecord(key: .sample(1, kind: .redemption), body: [0x7B, 0x7D], account: .noAccount)
+        let isWritten = await (try? store.commit([.put(note)])) != nil
+        #expect(isWritten || free < 512)
+        if isWritten { try await store.commit([.put(.sample(1, size: 12_000, fill: 0x42)), .delete(note.key)]) }
+        await store.close()
+        try mount.remount("rw")
+    }
+
     /// A quota is reported as another error than a full disk, as is the limit of a file's size.
     @Test func writesTheLogIntoTheDatabaseIfTheKernelRefusesToMakeItLonger() async throws {
         let folder = try StoreFolder()
