@@ -170,7 +170,11 @@ static void serve(const int ends[AGENT_LANES]) {
     /* Without a controlling terminal, the kernel does not stop it when it asks on one. */
     setsid();
     int copies[AGENT_LANES];
-    for (int lane = 0; lane < AGENT_LANES; lane++) copies[lane] = fcntl(ends[lane], F_DUPFD, FIRST_LANE + AGENT_LANES);
+    for (int lane = 0; lane < AGENT_LANES; lane++) {
+        copies[lane] = fcntl(ends[lane], F_DUPFD, FIRST_LANE + AGENT_LANES);
+        /* The lane's number would stay that of an end of the agent's, so that this process would not notice the agent's end. */
+        if (copies[lane] < 0) _exit(1);
+    }
     int null = open("/dev/null", O_RDWR);
     dup2(null, 0);
     dup2(null, 1);
