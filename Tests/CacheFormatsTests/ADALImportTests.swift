@@ -96,6 +96,25 @@ internal import TokenModel
         #expect(cache.decide(request, now: Fixture.whenWritten).candidates == ["RT-alice"])
     }
 
+    /// A guest's entry names the tenant where the user is a guest, and the redemption the user's home. The refresh token has been used.
+    @Test func recognisesAGuestWhoseAccountHasGotItsIdentifier() throws {
+        let guestTenant = "9e570000-0000-4000-8000-000000000002"
+        let home = String(decoding: try Fixture.adal[0].bytes, as: UTF8.self)
+        let guest = home.replacing("72f988bf-0000-4000-8000-2d7cd011db47", with: guestTenant)
+            .replacing("11111111-1111-1111-1111-111111111111", with: "9e570000-1111-1111-1111-111111111111")
+        var cache = CredentialCache()
+        try cache.merge(Array(guest.utf8), .adalJSON)
+        let saved = try cache.redeemForMSAL("d3590ed6-52b3-4102-aeff-aad2292ab01c", now: Fixture.whenWritten + 60)
+        cache.apply(saved.changes, in: .standard)
+        let again = try cache.merge(Array(guest.utf8), .adalJSON, now: Fixture.whenWritten + 120)
+        #expect(again.report.counts == [0, 0, 0, 0])
+        let accounts = cache.partition(.standard).accounts
+        #expect(accounts.keys.map { $0.homeAccountID?.text } == ["oid.tid"])
+        #expect(accounts.values.flatMap(\.refreshTokens.values).map { $0.secret.reveal() } == ["rt-new"])
+        let realms = accounts.values.flatMap(\.accounts.values).map(\.realm)
+        #expect(Set(realms) == [guestTenant, "72f988bf-0000-4000-8000-2d7cd011db47"])
+    }
+
     /// An archive of 1.x, whose ID token is one part without dots and whose user's name is an object.
     @Test func readsAnItemOf1x() throws {
         let archive = try ADALArchive(Fixture.bytes("adal-archive/adal_keychain_item_ios.bplist"))

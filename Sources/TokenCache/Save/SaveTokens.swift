@@ -1,6 +1,12 @@
 package import TokenModel
 internal import TokenStore
 
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
 /// The changes that save a response, and the result for the app.
 package struct SavedTokens: Sendable {
     package var changes: [CacheChange]
@@ -235,9 +241,15 @@ extension Saving {
     fileprivate func replaces(_ record: CacheRecord) -> Bool {
         switch record {
         case .refreshToken: true
-        case .account: claims != nil
+        // The user of another tenant's directory is another profile of the account, by which an import recognises it.
+        case .account(let record): claims != nil && (record.realm == tenant || !record.namesDirectoryUser)
         case .accountMetadata(let metadata): ClientID(metadata.clientID) == parameters.clientID
         default: false
         }
     }
+}
+
+extension AccountRecord {
+    /// Whether the record is of a user in a tenant's directory; older caches of ADAL need not name the tenant.
+    fileprivate var namesDirectoryUser: Bool { localAccountID != nil && UUID(uuidString: realm) != nil }
 }
