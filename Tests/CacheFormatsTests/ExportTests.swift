@@ -193,6 +193,28 @@ internal import TokenModel
         #expect(environments == ["login.microsoftonline.com", "localhost"])
     }
 
+    /// MSAL for Python saves the tokens that it gets under the `sub` claim as it is, and looks for them with the identifier of the account.
+    @Test func spellsTheSubjectOfAnAccountAsAnADFSDoes() throws {
+        var builder = CacheBuilder()
+        let subject = "pGLzmSjWyp_i-FtKSo7vvlPdUblcyvChWkh0l9quE6I"
+        let tokens = IssuedTokens(
+            accessToken: Secret("at"), tokenType: "Bearer", expiresIn: 3600, extendedExpiresIn: nil, refreshIn: nil,
+            scopes: nil, refreshToken: Secret("rt"), isMultiResource: true,
+            idToken: CacheBuilder.idToken(["sub": subject, "upn": "ada@contoso.com"]), homeAccountID: nil,
+            clientInfo: nil, familyID: nil)
+        try builder.save(tokens, from: .signIn, builder.parameters(authority: "https://fs.contoso.com/adfs"))
+        let exported = try builder.cache.export(.msalJSON, of: .standard, now: builder.now)
+        let json = try JSONReader.read(exported)
+        for section in ["Account", "AccessToken", "IdToken", "RefreshToken"] {
+            let identifiers = json[section]?.members.map { $0.value["home_account_id"]?.string }
+            #expect(identifiers == [subject], "\(section)")
+        }
+        #expect(try builder.cache.merge(exported, .msalJSON, now: builder.now).changes.isEmpty)
+        var copy = CredentialCache()
+        try copy.merge(exported, .msalJSON, now: builder.now)
+        #expect(try copy.export(.msalJSON, of: .standard, now: builder.now) == exported)
+    }
+
     /// Both libraries, two clouds, a family, a guest, a single-resource token, a sign-out, an account without identifier.
     private static func everything() throws -> CacheBuilder {
         var builder = CacheBuilder()

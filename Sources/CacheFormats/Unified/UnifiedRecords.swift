@@ -198,9 +198,20 @@ struct UnifiedRecords {
     func unified(_ record: CacheRecord) -> (section: UnifiedSection, item: UnifiedItem)? {
         place(of: record).map { place in
             var item = preservingOrigin(place.makeItem(), record.header.unknownFields)
+            if let subject = subject(of: record) { item.replace(.homeAccountID, with: subject) }
             if item.text(.agentIssuer) == nil { item.put(.agentIssuer, agentIssuer(of: record)) }
             return (place.section, item)
         }
+    }
+
+    /// The identifier of the account of a record that the agent made, as the identity provider spells it: at AD FS, it is the `sub` claim of
+    /// the ID tokens. MSAL for Python and Go compare it with that of the tokens that they get themselves, capitals included.
+    private func subject(of record: CacheRecord) -> String? {
+        guard record.header.unknownFields == nil, let account = record.header.account, account.issuer != .microsoft,
+            !account.hasUnambiguousKeys
+        else { return nil }
+        return partition[account].idTokens.values.lazy.compactMap { IDTokenClaims(idToken: $0.idToken)?.subject }
+            .first { HomeAccountID($0) == account.homeAccountID }
     }
 
     /// The issuer of a record's account if the schema does not tell it: that of a custom domain, whose path no entry has, and Entra

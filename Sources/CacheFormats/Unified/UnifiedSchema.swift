@@ -89,8 +89,8 @@ enum UnifiedField: String {
             .clientInfo,
         ].map(\.rawValue))
 
-    /// Fields that the agent adds to its own entries.
-    static let agents = Set([Self.agentEnvironment, .agentIssuer].map(\.rawValue))
+    /// Fields that the agent adds to its own entries, or spells as the identity provider does.
+    static let agents = Set([Self.agentEnvironment, .agentIssuer, .homeAccountID].map(\.rawValue))
 
     static let times = Set(
         [Self.cachedAt, .expiresOn, .extendedExpiresOn, .refreshOn, .lastModificationTime].map(\.rawValue))
