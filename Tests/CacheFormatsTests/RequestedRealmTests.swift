@@ -75,6 +75,30 @@ internal import TokenModel
         #expect(Set(realms) == ["organizations", CacheBuilder.tenant])
     }
 
+    /// The only app that requested `organizations` signs out, and its ID token is removed: no ID token of the export leads from there to the
+    /// tenant.
+    @Test func findsTheTenantOfARealmWhoseAppHasSignedOut() throws {
+        var builder = CacheBuilder()
+        builder.now = 1_795_228_000
+        try builder.cache.merge(Array(Self.accounts(["organizations"]).utf8), .msalJSON)
+        try builder.signIn("alice", builder.parameters("app-7"))
+        let app = try #require(CacheBuilder.app)
+        builder.remove(RemoveAccount(clientID: app, account: CacheBuilder.account("alice")))
+        let exported = try builder.cache.export(.msalJSON, of: .standard, now: builder.now)
+        let realms = try #require(try JSONReader.read(exported)["Account"]).members.map { $0.value["realm"]?.string }
+        #expect(realms.contains("organizations"))
+        #expect(try builder.cache.merge(exported, .msalJSON).changes.isEmpty)
+        var tenants = builder.cache.accounts(ListAccounts(clientID: nil)).accounts.flatMap(\.tenantProfiles)
+        #expect(tenants.map(\.realm) == [CacheBuilder.tenant])
+        try builder.cache.merge(Array(Self.accounts([CacheBuilder.tenant]).utf8), .msalJSON)
+        let both = try builder.cache.export(.msalJSON, of: .standard, now: builder.now)
+        var copy = CredentialCache()
+        try copy.merge(both, .msalJSON)
+        tenants = copy.accounts(ListAccounts(clientID: nil)).accounts.flatMap(\.tenantProfiles)
+        #expect(tenants.map(\.realm) == [CacheBuilder.tenant])
+        #expect(try copy.export(.msalJSON, of: .standard, now: builder.now) == both)
+    }
+
     private static func expectAccounts(of file: String, in exported: [UInt8]) throws {
         let (before, after) = (try JSONReader.read(Array(file.utf8)), try JSONReader.read(exported))
         let entries = try #require(after["Account"]).members.map(\.value)

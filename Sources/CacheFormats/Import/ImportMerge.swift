@@ -121,7 +121,9 @@ private struct ImportMerge {
     /// records.
     private mutating func merge(_ account: AccountRecord, _ entry: ForeignCache.Entry) {
         let credentials = partition[account.account]
-        let held = credentials.account(like: account, cache.clouds)
+        let held =
+            credentials.account(like: account, cache.clouds)
+            ?? (entry.mayBeOfAnyTenant ? credentials.account(ofUserLike: account, cache.clouds) : nil)
         if !entry.knowsTenant, credentials.isKnown(at: account.environment, cache.clouds) { return }
         let isSameEntry =
             !entry.isUnified

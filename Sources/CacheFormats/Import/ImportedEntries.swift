@@ -17,21 +17,30 @@ extension ForeignCache.Entry {
 
     static let passes = 6
 
+    /// Whether this is the entry of an account whose realm does not tell the tenant, such as `common`, and neither does an ID token of the
+    /// file: the app that requested the realm may have signed out.
+    var mayBeOfAnyTenant: Bool {
+        guard isUnified, requestedRealm == nil, case .account(let account) = record else { return false }
+        return account.authorityType == AccountRecord.entraType && account.localAccountID != nil
+            && !account.hasTenantID
+    }
+
     /// The order in which entries of accounts are merged: independent of the file's order, and of their names, for entries of one account.
     /// An old name comes after another one of the same entry only, since an export gives each entry its new name.
     ///
     /// - Parameter index: the entry's position in the file.
     func accountOrder(_ index: Int) -> (Int, String, String, Int, Int) {
         guard case .account(let account) = record else { return (rank, "", "", 0, index) }
-        return (rank, requestedRealm ?? account.realm, account.environment, hasOldName ? 1 : 0, index)
+        let pass = mayBeOfAnyTenant ? 2 : rank
+        return (pass, requestedRealm ?? account.realm, account.environment, hasOldName ? 1 : 0, index)
     }
 }
 
 extension ForeignCache {
     /// The positions of the accounts among the entries, in the order in which they are merged.
     var accountsInOrder: [Int] {
-        entries.indices.filter { entries[$0].isAccount }
-            .sorted { entries[$0].accountOrder($0) < entries[$1].accountOrder($1) }
+        entries.indices.filter { entries[$0].isAccount }.map { (index: $0, order: entries[$0].accountOrder($0)) }
+            .sorted { $0.order < $1.order }.map(\.index)
     }
 
     /// The positions of all other entries, pass by pass.

@@ -1,6 +1,12 @@
 package import TokenModel
 package import TokenStore
 
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
 /// An account in one tenant.
 package struct AccountRecord: Sendable, Equatable, Codable {
     /// The text of the account's issuer; nil in records of earlier versions, until they are repaired.
@@ -92,6 +98,12 @@ package struct AccountRecord: Sendable, Equatable, Codable {
         let tenant = UnsafeBufferPointer(rebasing: identifier[(dot + 1)...])
         return dots == 1 && UnsafeRawBufferPointer(tenant).hasSameBytes(as: UnsafeRawBufferPointer(realm))
     }
+
+    /// Whether the realm is a tenant's ID. Entries of other libraries need not name the tenant.
+    package var hasTenantID: Bool { UUID(uuidString: realm) != nil }
+
+    /// Whether the record is of a user in a tenant's directory.
+    package var namesDirectoryUser: Bool { localAccountID != nil && hasTenantID }
 
     /// The `source` of an account: the library that has made it known.
     package static let adalSource = "adal"

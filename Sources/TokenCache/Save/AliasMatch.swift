@@ -28,6 +28,14 @@ extension AccountCredentials {
             }.min { $0.key < $1.key }
     }
 
+    /// The account in the tenant whose directory has the user of a record that does not name the tenant, under any name of the cloud.
+    package func account(ofUserLike record: AccountRecord, _ clouds: CloudDirectory) -> AccountRecord? {
+        guard let user = record.localAccountID else { return nil }
+        return accounts.values.filter {
+            $0.namesDirectoryUser && $0.localAccountID == user && clouds.sameCloud($0.environment, record.environment)
+        }.min { $0.key < $1.key }
+    }
+
     /// The refresh token of the same app or family; of several under different names of the cloud, the newest.
     package func refreshToken(like token: RefreshTokenRecord, _ clouds: CloudDirectory) -> RefreshTokenRecord? {
         refreshTokens[token.key]

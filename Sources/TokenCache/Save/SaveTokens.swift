@@ -1,12 +1,6 @@
 package import TokenModel
 internal import TokenStore
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
 /// The changes that save a response, and the result for the app.
 package struct SavedTokens: Sendable {
     package var changes: [CacheChange]
@@ -247,9 +241,4 @@ extension Saving {
         default: false
         }
     }
-}
-
-extension AccountRecord {
-    /// Whether the record is of a user in a tenant's directory; older caches of ADAL need not name the tenant.
-    fileprivate var namesDirectoryUser: Bool { localAccountID != nil && UUID(uuidString: realm) != nil }
 }
