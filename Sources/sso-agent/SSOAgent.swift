@@ -282,7 +282,8 @@ struct SSOAgent: ParsableCommand {
         let server = try await AgentServer.start(options)
         sandbox?.closeUnixSockets()
         options.keys.passphrase = nil
-        LogStream.shared.write("listening on \(options.socketPath)\n")
+        // On this thread, which the event loop does not wait for, without the start of another.
+        StandardStream.error.write("listening on \(options.socketPath)\n")
         if leavesOutput {
             LogStream.shared.flush()
             _ = agent_leave_output()
