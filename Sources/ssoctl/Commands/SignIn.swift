@@ -96,7 +96,7 @@ struct SignInOptions: ParsableArguments {
 
     func validate() throws {
         if let account {
-            let hint = CommandLineWords(CommandLineWords.option("--login-hint", account)).text
+            let hint = CommandLineWords(CommandLineWords.loginHint(account)).text
             throw ValidationError("A sign-in can only suggest an account, with \(hint).")
         }
         guard prompt.map({ $0.split(separator: " ").allSatisfy { Self.prompts.contains(String($0)) } }) ?? true else {

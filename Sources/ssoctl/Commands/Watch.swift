@@ -129,7 +129,7 @@ private struct EventOutput: Sendable {
 
     /// The command by which the user signs in.
     private func signIn(_ event: AgentEvent) -> String {
-        let hint = event.account?.loginHint.map { CommandLineWords.option("--login-hint", $0) } ?? []
+        let hint = CommandLineWords.loginHint(event.account?.loginHint)
         return UntrustedText.clean((filter.signIn(event.clientID) + hint).text)
     }
 

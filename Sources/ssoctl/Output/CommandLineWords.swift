@@ -18,6 +18,9 @@ struct CommandLineWords: Sendable, Equatable {
         name.hasPrefix("-") ? ["\(option)=\(name)"] : [option, name]
     }
 
+    /// The words of a sign-in that suggest an account; none without a name.
+    static func loginHint(_ name: String?) -> [String] { name.map { option("--login-hint", $0) } ?? [] }
+
     /// A command with such a name, and with options.
     static func command(_ command: String, _ name: String, _ options: [String] = []) -> CommandLineWords {
         CommandLineWords(

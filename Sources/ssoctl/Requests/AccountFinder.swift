@@ -34,7 +34,7 @@ struct AccountName {
     var unlistedReference: AccountReference { text.contains("@") ? AccountReference(username: text) : reference }
 
     /// The words of a sign-in's command line that suggest the account; none if it is not known to be a username.
-    var loginHint: [String] { text.contains("@") ? CommandLineWords.option("--login-hint", text) : [] }
+    var loginHint: [String] { CommandLineWords.loginHint(text.contains("@") ? text : nil) }
 
     var homeAccountID: HomeAccountID? { mayBeIdentifier ? HomeAccountID(text) : nil }
 

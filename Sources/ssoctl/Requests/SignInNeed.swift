@@ -86,7 +86,8 @@ struct SignInNeed {
 
     /// The failure if the identity provider has refused.
     private func refused(_ error: TokenError, _ account: Account?) async -> CommandFailure {
-        guard let advice = ProviderAdvice(error, await target.at(account, agent), words: Target.words(account)) else {
+        let hint = CommandLineWords.loginHint(account?.loginHint)
+        guard let advice = ProviderAdvice(error, await target.at(account, agent), words: hint) else {
             return CommandFailure(error, nextCommand: await signIn(account))
         }
         // The agent's message is kept, since it tells what has been tried.
@@ -105,12 +106,7 @@ struct SignInNeed {
 extension Target {
     /// The command by which an account signs in; nil for any account.
     func signIn(_ account: Account?, _ agent: AgentClient) async -> String {
-        await at(account, agent).command("sign-in", Self.words(account))
-    }
-
-    /// The words of a sign-in that suggest the account.
-    fileprivate static func words(_ account: Account?) -> [String] {
-        account?.loginHint.map { CommandLineWords.option("--login-hint", $0) } ?? []
+        await at(account, agent).command("sign-in", CommandLineWords.loginHint(account?.loginHint))
     }
 
     /// The target of a sign-in of the account; see ``at(_:)``.

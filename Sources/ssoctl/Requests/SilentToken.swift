@@ -149,7 +149,7 @@ struct SilentToken {
             let again = target.command("token", accountWords + freshness.words + formWords)
             return CommandFailure(error, nextCommand: "sleep \(end > now ? end - now : 1) && \(again)")
         }
-        let hint = Account.loginHint(error.details.username).map { CommandLineWords.option("--login-hint", $0) } ?? []
+        let hint = CommandLineWords.loginHint(Account.loginHint(error.details.username))
         return switch error.code {
         case .declinedScopes:
             CommandFailure(error, nextCommand: target.at(authority).command("sign-in", hint + ["--prompt", "consent"]))
