@@ -7,9 +7,9 @@ extension ForeignCache.Entry {
     var isAccount: Bool { if case .account = record { true } else { false } }
 
     /// First accounts with an identifier, then repetitions of a token under the requested realm, then accounts known by their username
-    /// only, which may be the same as the first ones.
+    /// only, or whose tenant is not known, which may be the same as the first ones.
     private var rank: Int {
-        if requestedRealm != nil { 1 } else { record.header.account?.homeAccountID == nil ? 2 : 0 }
+        if requestedRealm != nil { 1 } else { record.header.account?.homeAccountID == nil || mayBeOfAnyTenant ? 2 : 0 }
     }
 
     /// The pass in which a credential is merged. An old name comes after all others.
@@ -31,8 +31,7 @@ extension ForeignCache.Entry {
     /// - Parameter index: the entry's position in the file.
     func accountOrder(_ index: Int) -> (Int, String, String, Int, Int) {
         guard case .account(let account) = record else { return (rank, "", "", 0, index) }
-        let pass = mayBeOfAnyTenant ? 2 : rank
-        return (pass, requestedRealm ?? account.realm, account.environment, hasOldName ? 1 : 0, index)
+        return (rank, requestedRealm ?? account.realm, account.environment, hasOldName ? 1 : 0, index)
     }
 }
 
