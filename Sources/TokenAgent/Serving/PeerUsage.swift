@@ -92,8 +92,8 @@ package struct PeerLimits: Sendable {
     package var waitingBytes = 384 << 10
     /// The length of replies that the peer does not read, in bytes; the socket's buffer does not count.
     package var replyBytes = 1 << 20
-    /// The time for which the agent works for the peer before it looks at the other connections. A request that is being handled is
-    /// not interrupted.
+    /// The time for which the agent works for the peer before it looks at the other connections; a quarter of it once a request had to be
+    /// worked out. A request that is being handled is not interrupted.
     package var turn = TimeAmount.microseconds(100)
 
     package init() {}
