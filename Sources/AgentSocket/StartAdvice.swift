@@ -48,9 +48,11 @@ package struct StartAdvice: Sendable {
         return "“\(publishCommand(path))”"
     }
 
-    /// The command that publishes a socket, which takes an absolute path only, at the standard one of the agent instead of the one that the variables name.
+    /// The command that publishes a socket, which takes an absolute path only, at the standard one of the agent instead of the one that the
+    /// variables name.
     private static func publishCommand(_ path: String) -> String {
-        "env -u SSO_AGENT_SOCK -u SSO_AGENT_OWNER ssoctl publish --socket \(FileStatus.absolutePath(path).shellWord) --app NAME"
+        let path = FileStatus.absolutePath(path).shellWord
+        return "env -u SSO_AGENT_SOCK -u SSO_AGENT_OWNER ssoctl publish --socket \(path) --app NAME"
     }
 
     private init(forSocket path: String, _ unit: ServiceUnit.State, _ environment: AgentEnvironment) {
