@@ -194,6 +194,9 @@ package struct Configuration: Sendable, Equatable {
     }
 
     private static func tableName(_ table: TOMLDocument.Table) throws(TOMLError) -> TableName {
+        // A table of one name is found without the joining of names, which is slow the first time
+        // (docs/decisions/0056-what-a-start-costs.md).
+        if let name = table.names.first, table.names.count == 1, let known = TableName(rawValue: name) { return known }
         let text = table.names.joined(separator: ".")
         guard text != "rule" else {
             throw TOMLError(table.line, "a rule begins with the line [[rule]]; write two pairs of brackets")
@@ -202,12 +205,9 @@ package struct Configuration: Sendable, Equatable {
             throw TOMLError(
                 table.line, "[\(text)] is not a table of the configuration; only [apps.NAME] has two names")
         }
-        guard let name = TableName(rawValue: text) else {
-            let names = TableName.allCases.map { "[\($0.rawValue)]" }.joined(separator: ", ")
-            throw TOMLError(
-                table.line, "[\(text)] is not a table of the configuration; use \(names), [apps.NAME] or [[rule]]")
-        }
-        return name
+        let names = TableName.allCases.map { "[\($0.rawValue)]" }.joined(separator: ", ")
+        throw TOMLError(
+            table.line, "[\(text)] is not a table of the configuration; use \(names), [apps.NAME] or [[rule]]")
     }
 
     /// Sets the value of a key.

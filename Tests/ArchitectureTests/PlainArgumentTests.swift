@@ -11,18 +11,14 @@ internal import Testing
             return "--" + (custom.map(String.init) ?? Self.option(declaration.output.property))
         }
         #expect(declared.count > 10)
-        let plain = try #require(PackageTree.text("Sources/sso-agent/PlainArguments.swift"))
+        let plain = try #require(PackageTree.text("Sources/sso-agent/AgentArguments.swift"))
         let read = plain.matches(of: #/case "(--[a-z-]+)"/#).map { String($0.output.1) }
         #expect(read.sorted() == declared.sorted())
-        // An option or a flag without a value is nil or false. The only other default has a name.
-        let defaults = try #require(plain.firstMatch(of: #/self\.init\(\)(?s:(.*?))var rest/#)?.output.1)
-        for declaration in declarations {
-            let property = declaration.output.property
-            let name = try Regex("\\b\(property)\\b")
-            #expect(defaults.contains(name), "\(property)")
-        }
-        let values = source.matches(of: #/\n    var [A-Za-z]+(?:: [A-Za-z.]+)? = ([A-Za-z.]+)\n/#).map(\.output.1)
-        #expect(Set(values) == ["false", "Self.defaultLogLevel"])
+        // Both readers give each option the same value if the command line does not have it.
+        let defaults = Self.defaults(in: plain[...])
+        #expect(defaults == Self.defaults(in: source[...]))
+        #expect(defaults.count == declared.count)
+        for property in defaults.keys { #expect(source.contains("\(property): \(property)"), "\(property)") }
     }
 
     /// A plain command line has other defaults than ArgumentParser's only by mistake, and options that are not validated would be accepted.
@@ -41,6 +37,17 @@ internal import Testing
                 value == nil || value == "false" || value == "[]" || value?.hasSuffix("()") == true,
                 "\(property.output.0)")
         }
+    }
+
+    /// The properties with their values; `nil` is that of an optional.
+    private static func defaults(in source: Substring) -> [String: String] {
+        let properties = source.matches(
+            of: #/\n    var (?<name>[A-Za-z0-9]+)(?<type>: [A-Za-z0-9.]+\??)?(?: = (?<value>[A-Za-z.]+))?(?=\n)/#)
+        return Dictionary(
+            uniqueKeysWithValues: properties.map { property in
+                let value = property.output.value?.split(separator: ".").last ?? "nil"
+                return (String(property.output.name), String(value))
+            })
     }
 
     /// The option of a property: `logLevel` is `log-level`.
