@@ -6,18 +6,19 @@ internal import Synchronization
 /// the agent has replied for the first time.
 package final class SocketRelay: Sendable {
     private struct State {
+        /// nil once it is closed: another test may have its number then.
+        var listener: Int32?
         var connection: Int32?
         var hasEnded = false
     }
 
-    private let listener: Int32
     private let lastingConnection = DispatchSemaphore(value: 0)
     private let state = Mutex(State())
 
     /// - Parameter closedConnections: the number of connections that are closed after the first reply.
     package init(at path: String, to agent: String, closedConnections: Int) throws {
         let listener = try UnixSocket.make()
-        self.listener = listener
+        state.withLock { $0.listener = listener }
         _ = fcntl(listener, F_SETFL, fcntl(listener, F_GETFL) & ~O_NONBLOCK)
         let isBound = try UnixSocket.withAddress(of: path) { bind(listener, $0, $1) == 0 }
         guard isBound, listen(listener, 8) == 0 else { throw POSIXError(.EADDRINUSE) }
@@ -34,6 +35,7 @@ package final class SocketRelay: Sendable {
                 state.withLock { $0.connection = nil }
                 close(peer)
             }
+            state.withLock { $0.listener = nil }
             close(listener)
         }
     }
@@ -52,9 +54,10 @@ package final class SocketRelay: Sendable {
     package func end() {
         state.withLock { state in
             state.hasEnded = true
-            if let peer = state.connection { shutdown(peer, Int32(SHUT_RDWR)) }
+            for socket in [state.connection, state.listener] {
+                if let socket { shutdown(socket, Int32(SHUT_RDWR)) }
+            }
         }
-        shutdown(listener, Int32(SHUT_RDWR))
     }
 
     private static func pass(_ peer: Int32, to agent: String, untilReply: Bool) {
