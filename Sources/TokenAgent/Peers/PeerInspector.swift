@@ -19,6 +19,9 @@ internal import TokenModel
 /// never answer. A peer that has not been described in time counts as an unknown sandboxed app.
 final class PeerInspector: Sendable {
     private let threads = NIOThreadPool(numberOfThreads: 2)
+    /// Whether the threads have yet to be started. The first connection does it, not the start of the agent, which would wait for them
+    /// (docs/decisions/0056-what-a-start-costs.md).
+    private let needStart = Mutex(true)
     /// The work that waits for a thread; its argument is false if the threads have been stopped. Processes take turns,
     /// so that one that connects again and again delays others by one of its connections only.
     private let waiting = Mutex(RoundRobin<PeerKey, @Sendable (_ isActive: Bool) -> Void>())
@@ -43,11 +46,13 @@ final class PeerInspector: Sendable {
         if let own = try? ProcessFolder.own() { (status, userMap) = (own.status, own.userMap) }
         (ownDepth, ownBounds) = (status?.namespaceDepth ?? 1, status?.capabilityBounds ?? 0)
         ownUserMap = userMap
-        threads.start()
     }
 
     /// Stops the threads without waiting for one that a peer's file system blocks.
-    func stop() { threads.shutdownGracefully { _ in } }
+    func stop() {
+        needStart.withLock { $0 = false }
+        threads.shutdownGracefully { _ in }
+    }
 
     /// Identifies the peer of a connection.
     ///
@@ -77,10 +82,18 @@ final class PeerInspector: Sendable {
             promise.succeed(identification.begin().flatMap { self.identify(credentials, pidfd: $0) })
         }
         waiting.withLock { $0.append(work, of: identification.peer) }
+        startThreads()
         // Each thread that is free takes whatever is next.
         threads.submit { state in self.waiting.withLock { $0.popFirst() }?(state == .active) }
         promise.futureResult.whenComplete { _ in timeout.cancel() }
         return promise.futureResult
+    }
+
+    private func startThreads() {
+        needStart.withLock { needStart in
+            if needStart { threads.start() }
+            needStart = false
+        }
     }
 
     /// Identifies a peer, and blocks the calling thread meanwhile.
