@@ -78,12 +78,15 @@ extension AppSettings {
         var request = BeginInteractive(parameters: try tokenParameters(parameters))
         request.account = parameters.account?.reference ?? AccountReference()
         request.prompt = parameters.promptType.parameter
-        request.loginHint =
-            Account.loginHint(parameters.account?.username) ?? parameters.loginHint?.trimmedNonEmpty
-        request.domainHint = parameters.domainHint?.trimmedNonEmpty
         request.extraScopes = ScopeSet(parameters.extraScopesToConsent ?? [])
-        // As in MSAL, the value of the app's own parameter takes precedence.
-        if request.parameters.extraParameters["pc"] == nil, let method = parameters.preferredAuthMethod.parameter {
+        // As in MSAL, the values of the app's own parameters take precedence.
+        let extra = request.parameters.extraParameters
+        if extra["login_hint"] == nil {
+            request.loginHint =
+                Account.loginHint(parameters.account?.username) ?? parameters.loginHint?.trimmedNonEmpty
+        }
+        if extra["domain_hint"] == nil { request.domainHint = parameters.domainHint?.trimmedNonEmpty }
+        if extra["pc"] == nil, let method = parameters.preferredAuthMethod.parameter {
             request.parameters.extraParameters["pc"] = method
         }
         return request

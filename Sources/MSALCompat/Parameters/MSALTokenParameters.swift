@@ -13,6 +13,9 @@ open class MSALTokenParameters: MSALParameters {
     /// The claims to request. A silent request with claims bypasses the cached token.
     open var claimsRequest: MSALClaimsRequest?
     /// Additional query parameters for the authorization endpoint, and form parameters for the token endpoint.
+    ///
+    /// `login_hint`, `domain_hint` and `pc` take precedence over the other properties. Another parameter that the agent sends itself, such
+    /// as `scope`, is ignored.
     open var extraQueryParameters: [String: String]?
     /// The correlation ID, which app, agent and token endpoint log; nil creates one. The result has it too.
     open var correlationId: UUID?

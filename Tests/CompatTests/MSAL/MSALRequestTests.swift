@@ -159,6 +159,20 @@ internal import TokenModel
         #expect(try Self.settings().interactiveRequest(parameters).loginHint == "anna@contoso.com")
     }
 
+    @Test func leavesTheHintsOutThatTheAppSendsItself() throws {
+        let parameters = MSALInteractiveTokenParameters(scopes: ["User.Read"], webviewParameters: Sample.webview)
+        parameters.account = MSALAccount(Sample.account())
+        parameters.loginHint = "bob@contoso.com"
+        parameters.domainHint = "contoso.com"
+        let hints = ["login_hint": "opaque", "domain_hint": "fabrikam.com"]
+        parameters.extraQueryParameters = hints
+        let request = try Self.settings().interactiveRequest(parameters)
+        #expect(request.loginHint == nil)
+        #expect(request.domainHint == nil)
+        #expect(request.parameters.extraParameters == hints)
+        #expect(request.account.homeAccountID?.text == Sample.home)
+    }
+
     @Test(
         arguments: [
             (.none, [:], nil), (.QRPIN, [:], "18"), (.QRPIN, ["pc": "1"], "1"), (.none, ["pc": "1"], "1"),

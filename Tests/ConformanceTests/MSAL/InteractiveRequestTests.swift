@@ -38,6 +38,18 @@ internal import Testing
         }
     }
 
+    // Mirrors: common MSIDWebviewFactory authorizationParametersFromRequestParameters: the app's own parameters replace the hints
+    @Test func prefersTheHintsAmongTheExtraParameters() async throws {
+        try await AgentFixture.with { f in
+            try await f.msalApp().signIn("bob@contoso.com") {
+                $0.domainHint = "fabrikam.com"
+                $0.extraQueryParameters = ["login_hint": Self.alice, "domain_hint": "contoso.com"]
+            }
+            #expect(f.authorized.map { $0.parameters["login_hint"] } == [Self.alice])
+            #expect(f.authorized.map { $0.parameters["domain_hint"] } == ["contoso.com"])
+        }
+    }
+
     @Test(arguments: [(.none, nil), (.QRPIN, "18")] as [(MSALPreferredAuthMethod, String?)])
     func asksThePageForTheMethodThatTheAppPrefers(method: MSALPreferredAuthMethod, word: String?) async throws {
         try await AgentFixture.with { f in
