@@ -195,9 +195,9 @@ extension AppSession {
     /// Returns the account with this username, of several the first one whose home tenant knows it by that name, or throws an error that
     /// is not of `MSALErrorDomain`.
     func account(username: String) throws(NSError) -> MSALAccount {
-        guard username.trimmedNonEmpty != nil else { throw AccountLookupError.blankUsername }
+        guard let name = username.trimmedNonEmpty?.lowercased() else { throw AccountLookupError.blankUsername }
         let filter = AccountFilter(MSALAccountEnumerationParameters(identifier: nil, username: username))
-        let (name, found) = (username.lowercased(), try agentAccountsAndWait(filter))
+        let found = try agentAccountsAndWait(filter)
         let own = found.first { account in
             account.tenantProfiles.contains { $0.isHome && $0.username?.lowercased() == name }
         }

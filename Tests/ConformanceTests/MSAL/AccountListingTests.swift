@@ -99,6 +99,8 @@ internal import TokenModel
             let app = try f.msalApp()
             #expect(try await app.listed().compactMap(\.identifier).sorted() == ["aa.guest-home", "zz.host"])
             #expect(try await app.found(username: Self.alice).identifier == "zz.host")
+            // White space around the name does not matter.
+            #expect(try await app.found(username: " \(Self.alice)\n").identifier == "zz.host")
         }
     }
 
