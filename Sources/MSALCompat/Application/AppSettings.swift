@@ -78,7 +78,7 @@ extension AppSettings {
         var request = BeginInteractive(parameters: try tokenParameters(parameters))
         request.account = parameters.account?.reference ?? AccountReference()
         request.prompt = parameters.promptType.parameter
-        request.extraScopes = ScopeSet(parameters.extraScopesToConsent ?? [])
+        request.extraScopes = Self.scopeSet(parameters.extraScopesToConsent ?? [])
         // As in MSAL, the values of the app's own parameters take precedence.
         let extra = request.parameters.extraParameters
         if extra["login_hint"] == nil {
@@ -128,11 +128,14 @@ extension AppSettings {
         if supportsMultipleClouds { extra["instance_aware"] = "true" }
         return TokenParameters(
             clientID: clientID, sharingGroup: sharingGroup, authority: authority,
-            scopes: ScopeSet(parameters.scopes), redirectURI: redirectURI, claims: try claims(parameters),
+            scopes: Self.scopeSet(parameters.scopes), redirectURI: redirectURI, claims: try claims(parameters),
             capabilities: capabilities, extraParameters: extra,
             validatesAuthority: authority.kind != .ciam && !knownAuthorities.contains(authority),
             correlationID: Self.correlationID(parameters))
     }
+
+    /// As in MSAL, one text may name several scopes, separated by spaces.
+    private static func scopeSet(_ scopes: [String]) -> ScopeSet { ScopeSet(target: scopes.joined(separator: " ")) }
 
     private static func correlationID(_ parameters: MSALTokenParameters) -> CorrelationID {
         parameters.correlationId.map { CorrelationID($0) } ?? CorrelationID()

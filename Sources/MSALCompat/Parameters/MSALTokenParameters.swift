@@ -3,7 +3,8 @@ public import Foundation
 
 /// The parameters of a token request.
 open class MSALTokenParameters: MSALParameters {
-    /// The scopes to request. `openid`, `profile` and `offline_access` are always requested and must not be included.
+    /// The scopes to request. `openid`, `profile` and `offline_access` are always requested and must not be included. A text
+    /// with spaces names several scopes.
     open var scopes: [String]
     /// The account to acquire a token for. Required for a silent request.
     open var account: MSALAccount?

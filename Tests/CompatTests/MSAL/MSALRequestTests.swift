@@ -159,6 +159,17 @@ internal import TokenModel
         #expect(try Self.settings().interactiveRequest(parameters).loginHint == "anna@contoso.com")
     }
 
+    @Test func splitsATextWithSeveralScopes() throws {
+        let scopes = ["User.Read Mail.Read", "mail.read", " Files.Read  openid "]
+        let split = ["User.Read", "Mail.Read", "Files.Read", "openid"]
+        #expect(try Self.settings().silentRequest(Self.silent(scopes)).parameters.scopes.scopes == split)
+        let parameters = MSALInteractiveTokenParameters(scopes: scopes, webviewParameters: Sample.webview)
+        parameters.extraScopesToConsent = ["Calendars.Read Tasks.Read"]
+        let request = try Self.settings().interactiveRequest(parameters)
+        #expect(request.parameters.scopes.scopes == split)
+        #expect(request.extraScopes.scopes == ["Calendars.Read", "Tasks.Read"])
+    }
+
     @Test func leavesTheHintsOutThatTheAppSendsItself() throws {
         let parameters = MSALInteractiveTokenParameters(scopes: ["User.Read"], webviewParameters: Sample.webview)
         parameters.account = MSALAccount(Sample.account())

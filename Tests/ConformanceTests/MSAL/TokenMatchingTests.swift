@@ -72,6 +72,17 @@ internal import Testing
         }
     }
 
+    // Mirrors: common MSIDRequestParameters, which joins the scopes by spaces, and MSIDConfiguration, which splits them
+    @Test func countsEachScopeOfATextWithSeveral() async throws {
+        try await AgentFixture.with { f in
+            let app = try f.msalApp()
+            let signedIn = try await app.signIn(Self.alice, scopes: ["User.Read Mail.Read"])
+            let result = try await app.token(signedIn.account, scopes: ["Mail.Read User.Read"])
+            #expect(result.accessToken == signedIn.accessToken)
+            #expect(f.redemptions == 0)
+        }
+    }
+
     // Mirrors: K5 MSIDAccountCredentialsCacheTests
     //   testGetCredentialsWithQuery_whenNotExactMatch_andAccessTokenQuery_matchByEnvironmentAliases_shouldReturnItems
     @Test func findsATokenUnderAnotherHostOfItsCloud() async throws {
