@@ -78,7 +78,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
         context.fireChannelActive()
         registry.opened(self, of: usage, id)
         // A socket that was withdrawn since the peer was identified has closed its other connections already.
-        _ = isServed(context)
+        closeIfWithdrawn(context)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -163,7 +163,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     ///
     /// - Returns: false if there is nothing to handle, or a limit is reached.
     private func handleNext(_ context: ChannelHandlerContext, _ turn: inout PeerTurn) -> Bool {
-        guard canReply, isServed(context) else { return false }
+        guard canReply, !closeIfWithdrawn(context) else { return false }
         if waiting.hasOutcome, let next = waiting.removeFirst() {
             turn.shorten()
             usage.ended(requests: 1, of: next.length)
@@ -190,12 +190,12 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
         return true
     }
 
-    /// Whether the socket of the connection is still published. If not, the connection is closed.
-    private func isServed(_ context: ChannelHandlerContext) -> Bool {
-        guard let publication = peer.publication else { return true }
-        if owner.assumeIsolated({ $0.sockets.isServing(publication) }) { return true }
+    /// Closes the connection if its published socket has been withdrawn, and returns whether it has.
+    @discardableResult private func closeIfWithdrawn(_ context: ChannelHandlerContext) -> Bool {
+        guard let publication = peer.publication else { return false }
+        if owner.assumeIsolated({ $0.sockets.isServing(publication) }) { return false }
         context.close(promise: nil)
-        return false
+        return true
     }
 
     /// Sends the replies that were written, and adapts to how many of them the socket takes.
