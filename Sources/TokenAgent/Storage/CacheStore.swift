@@ -56,7 +56,7 @@ protocol CacheStore: RecordStore {
 
 extension CacheStore {
     /// Whether the store waits for its passphrase.
-    var isLocked: Bool {
+    var awaitsPassphrase: Bool {
         if case .locked = report.phase { report.keySource == .passphrase } else { false }
     }
 }

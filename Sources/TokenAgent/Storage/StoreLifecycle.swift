@@ -320,7 +320,7 @@ final class StoreLifecycle {
             if passphrase != nil, case .locked(let problem) = store.report.phase { problemOfOthers = problem }
             if pendingLoads == 1 {
                 state = isLockedByUser ? .locked : .failed(problemOfOthers ?? error, at: now())
-                memory.events.storeChanged(to: isLockedByUser || store.isLocked ? .locked : .unavailable)
+                memory.events.storeChanged(to: isLockedByUser || store.awaitsPassphrase ? .locked : .unavailable)
             }
             log.reportNotices()
             log.reportLocked(error)
