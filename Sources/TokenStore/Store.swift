@@ -291,8 +291,9 @@ package struct StoreOptions: Sendable {
     package var vfs: String?
     /// Called on the store's queue after each transaction of changes; must not block.
     package var didCommit: (@Sendable (StoreCommit) -> Void)?
-    /// Calls the function after the time for which commits gather; nil for the clock of the machine.
+    /// Calls a function after a time.
     package typealias Timer = @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
+    /// The timer of the time for which commits gather; nil for the clock of the machine.
     package var timer: Timer?
     /// The size up to which the database grows, in bytes.
     package var sizeLimit = StoreLimits.size
