@@ -70,3 +70,13 @@ final class SilentRequests {
                 : "several accounts have this username; name one by its home account ID")
     }
 }
+
+extension AcquireTokenSilent {
+    /// The request without the reserved scopes, which the agent always adds.
+    var withoutReservedScopes: AcquireTokenSilent {
+        guard parameters.scopes.intersects(.reserved) else { return self }
+        var request = self
+        request.parameters.scopes = parameters.scopes.subtracting(.reserved)
+        return request
+    }
+}
