@@ -4,7 +4,7 @@ internal import TokenModel
 /// The reply to a request: available now, or as a future.
 enum Answer<Value: Sendable>: Sendable {
     case now(Result<Value, TokenError>)
-    /// A success that repetitions of the request have as well, under these conditions.
+    /// A success that is also the answer to repetitions of the request, under these conditions.
     case repeatable(Value, KeptReplies.Conditions)
     case later(EventLoopFuture<Result<Value, TokenError>>)
 

@@ -167,7 +167,8 @@ private struct Exchange<Request: WireRequest>: Sendable {
         return ReplyFrame.encode(outcome, to: Request.self, id: id)
     }
 
-    /// Does the same with a success that repetitions of the request have as well, whose event each of them adds to the audit log.
+    /// Counts, logs and records a success that is also the answer to repetitions of the request. Each of these adds the event to the
+    /// audit log again.
     func repeatableReply(_ value: Request.Reply, _ conditions: KeptReplies.Conditions) -> EncodedReply {
         let outcome = Result<Request.Reply, TokenError>.success(value)
         let event = peer.audit?.event(of: request, asked, outcome)
