@@ -34,7 +34,7 @@ package struct ConfigurationFiles: Sendable, Equatable {
     /// of their names.
     ///
     /// - Throws: `invalidDeveloperParameter` (-51112) if a folder cannot be read: rules in it may deny something.
-    package func systemFiles() throws(TokenError) -> [String] {
+    private func systemFiles() throws(TokenError) -> [String] {
         let main = "\(systemFolder)/config.toml"
         let folder = "\(systemFolder)/conf.d"
         let names: [String]
@@ -47,7 +47,7 @@ package struct ConfigurationFiles: Sendable, Equatable {
 
     /// The files that exist, in the order in which they are read.
     ///
-    /// - Throws: as ``systemFiles()``, and also if the user's file is required and does not exist.
+    /// - Throws: `invalidDeveloperParameter` (-51112) if a folder cannot be read, or the user's file is required and does not exist.
     package func files() throws(TokenError) -> [String] {
         let system = try systemFiles()
         guard try exists(user) else {

@@ -107,7 +107,7 @@ public struct SetKey: Sendable, Equatable {
 
 extension SetKey {
     /// The number of characters of the shortest passphrase that a store is sealed with.
-    package static let shortestPassphrase = 8
+    private static let shortestPassphrase = 8
 
     /// Checks the length of a passphrase that is to be used from now on.
     ///

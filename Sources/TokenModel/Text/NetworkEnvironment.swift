@@ -1,7 +1,7 @@
 /// How the agent reads the environment and files that describe its network. `ssoctl doctor` reads them in the same way.
 package enum NetworkEnvironment {
     /// The variables that may have the URL of a proxy. The first one with a value counts, as for curl.
-    package static let proxyVariables = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+    private static let proxyVariables = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
 
     /// The URL of the proxy for HTTPS, and the variable that has it; nil if there is none. Blank values count as none.
     ///
