@@ -136,7 +136,6 @@ internal import TokenWire
             #expect(!peer.hasReceived)
             busy = nil
             #expect(try await offPool { try peer.reply()?.id } == 6)
-            #expect(busy == nil)
             f.emulator.control.release()
             #expect(try await offPool { try peer.reply()?.id } == 5)
             try await other.end()

@@ -204,7 +204,7 @@ internal import TokenStore
         let account = AccountKey(issuer: .microsoft, homeAccountID: Self.victim.homeAccountID, username: nil)
         #expect(account.key == "oid-alice.\(CacheBuilder.tenant)")
         let keys = builder.cache.partition(.standard)[account].records.map { $0.key(in: .standard).key }
-        #expect(keys.allSatisfy { $0.hasPrefix("\(account.key)-") })
+        #expect(!keys.isEmpty && keys.allSatisfy { $0.hasPrefix("\(account.key)-") })
     }
 
     @Test func givesIssuersThatDifferInCaseDifferentKeys() {
