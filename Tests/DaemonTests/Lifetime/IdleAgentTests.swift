@@ -28,22 +28,13 @@ internal import TokenModel
             try await AgentProcessFixture.with { f in
                 let first = try await f.agent()
                 _ = try await AgentClient(socketPath: f.socketPath).importCache(
-                    Self.file(accounts: 256), format: .adalJSON)
+                    ADALFile.accounts(256), format: .adalJSON)
                 kill(first.processID, SIGTERM)
                 #expect(try await first.process.finish().status == 0)
                 let process = try await f.agent(["--allow-debugging"])
                 try await f.waitUntilOpen()
                 try await offPool { try Self.waitUntilNoTimerIsNear(of: process.processID) }
             }
-        }
-
-        /// A file of ADAL for Python.
-        private static func file(accounts: Int) -> Secret {
-            let entries = (0..<accounts).map { index in
-                #"{"_authority":"https://login.windows.net/common","_clientId":"app","isMRRT":true,"#
-                    + #""userId":"user-\#(index)@contoso.com","refreshToken":"r-\#(index)"}"#
-            }
-            return Secret("[\(entries.joined(separator: ","))]")
         }
 
         /// Returns after 20 looks that have found no timer in a row: one that is started again and again is stopped for a moment when it has

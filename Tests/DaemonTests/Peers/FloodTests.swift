@@ -14,7 +14,9 @@ struct FloodTests {
             let agent = try await f.agent()
             try await f.waitUntilOpen()
             let client = AgentClient(socketPath: f.socketPath)
-            _ = try await client.importCache(Self.file(accounts: 300), format: .adalJSON)
+            // The names are long, so that a page of accounts is.
+            let file = ADALFile.accounts(300, named: String(repeating: "n", count: 1000))
+            _ = try await client.importCache(file, format: .adalJSON)
             let before = try Self.peakKilobytes(of: agent.processID)
             let list = try RequestFrame.encode(ListAccounts(clientID: nil, onlySignedIn: false), id: 1)
             let flood = Array([[UInt8]](repeating: list, count: 64 * 1024 / list.count).joined())
@@ -39,15 +41,5 @@ struct FloodTests {
         let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
         let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
         return try #require(Int(line.split(whereSeparator: \.isWhitespace)[1]))
-    }
-
-    /// A file of ADAL for Python. The names are long, so that a page of accounts is.
-    private static func file(accounts: Int) -> Secret {
-        let name = String(repeating: "n", count: 1000)
-        let entries = (0..<accounts).map { index in
-            #"{"_authority":"https://login.windows.net/common","_clientId":"app","isMRRT":true,"#
-                + #""userId":"\#(name)-\#(index)@contoso.com","refreshToken":"r-\#(index)"}"#
-        }
-        return Secret("[\(entries.joined(separator: ","))]")
     }
 }

@@ -32,7 +32,8 @@ internal import TokenWire
     private static func order(of accounts: Int, _ peer: RawPeer, _ other: RawPeer) throws -> [UInt64?] {
         // The agent has received the last part when it answers the next request.
         try peer.sendImport(
-            of: file(accounts: accounts), isDryRun: true, then: RequestFrame.encode(Hello(appName: "importer"), id: 2))
+            of: ADALFile.accounts(accounts), isDryRun: true,
+            then: RequestFrame.encode(Hello(appName: "importer"), id: 2))
         var order = [try peer.reply()?.id]
         try other.write(ListAccounts(clientID: nil), id: 3)
         order.append(try other.reply()?.id)
@@ -60,7 +61,7 @@ internal import TokenWire
         let peer = try RawPeer(f.socketPath)
         let replies = try await offPool {
             try peer.sendImport(
-                of: Self.file(accounts: accounts), isDryRun: isDryRun, then: RequestFrame.encode(Lock(), id: 2))
+                of: ADALFile.accounts(accounts), isDryRun: isDryRun, then: RequestFrame.encode(Lock(), id: 2))
             return try [peer.reply(), peer.reply()].compactMap(\.self)
         }
         let status = try #require(replies.first { $0.id == 2 })
@@ -79,7 +80,7 @@ internal import TokenWire
         try await AgentFixture.with(disk: disk) { f in
             let account = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
             disk.holdFlushes()
-            async let report = f.agent.importCache(Self.file(accounts: 300), format: .adalJSON)
+            async let report = f.agent.importCache(ADALFile.accounts(300), format: .adalJSON)
             try await disk.waitForHeldFlush()
             #expect(try await f.silent(f.parameters(), account).isFromCache)
             #expect(try await f.agent.listAccounts(ListAccounts(clientID: nil, onlySignedIn: false)).count == 1)
@@ -95,7 +96,7 @@ internal import TokenWire
         try await AgentFixture.with(disk: disk) { f in
             let account = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
             disk.holdFlushes()
-            async let report = f.agent.importCache(Self.file(accounts: 300), format: .adalJSON)
+            async let report = f.agent.importCache(ADALFile.accounts(300), format: .adalJSON)
             try await disk.waitForHeldFlush()
             let peer = try RawPeer(f.socketPath)
             let removal = RemoveAccount(clientID: try f.parameters().clientID, account: account, extent: .account)
@@ -109,15 +110,6 @@ internal import TokenWire
             let error = await #expect(throws: TokenError.self) { try await f.silent(f.parameters(), account) }
             #expect(error?.code == .interactionRequired)
         }
-    }
-
-    /// An ADAL file of accounts with a refresh token each.
-    private static func file(accounts: Int) -> Secret {
-        let entries = (0..<accounts).map { index in
-            #"{"_authority":"https://login.windows.net/common","_clientId":"app","isMRRT":true,"#
-                + #""userId":"user-\#(index)@contoso.com","refreshToken":"r-\#(index)"}"#
-        }
-        return Secret("[\(entries.joined(separator: ","))]")
     }
 }
 
