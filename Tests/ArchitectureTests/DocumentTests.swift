@@ -53,6 +53,19 @@ internal import Testing
         }
     }
 
+    @Test func listsEveryDecisionByItsTitle() throws {
+        let index = try #require(PackageTree.text("docs/decisions/README.md"))
+        let pages = Documents.all.filter { $0.hasPrefix("docs/decisions/0") }
+        #expect(pages.count > 50)
+        for page in pages {
+            let name = String(page.dropFirst("docs/decisions/".count))
+            let heading = try #require(PackageTree.text(page)?.split(separator: "\n").first)
+            let (number, title) = (name.prefix(4), heading.dropFirst("# 0000 ".count))
+            #expect(heading.hasPrefix("# \(number) "), "\(page)")
+            #expect(index.contains("| [\(number)](\(name)) | \(title) |"), "the index does not list “\(title)”")
+        }
+    }
+
     /// Each failure has its row in docs/troubleshooting.md, with what to do.
     @Test func explainsEveryFailure() throws {
         let specification = try #require(PackageTree.text("Protos/PROTOCOL.md"))
