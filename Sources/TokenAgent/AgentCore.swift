@@ -17,9 +17,9 @@ struct AgentCore {
     let tasks: TaskTracker
     /// The packed replies of cache hits.
     let replies: KeptReplies
-    /// What ends these replies, and the results that apps keep.
+    /// Ends these replies, and the results that apps keep.
     let answers: AnswerChanges
-    /// What tells subscribers of changes.
+    /// Tells subscribers of changes.
     let events: EventFeeds
     let memory: CacheMemory
     /// A lock for each refresh token that is being redeemed.

@@ -51,7 +51,7 @@ internal import TokenModel
         #expect(cache.accounts(ListAccounts(clientID: nil)).accounts.map(\.tenantProfiles.count) == [1])
     }
 
-    /// The same for one import after the other.
+    /// Each realm comes with an import of its own.
     @Test(arguments: [[CacheBuilder.tenant, "organizations"], ["organizations", CacheBuilder.tenant]])
     func exportsTheAccountsOfSeveralImports(realms: [String]) throws {
         var cache = CredentialCache()

@@ -256,7 +256,7 @@ internal import TokenModel
         await parts.endWatches(of: Self.session(of: 2))
     }
 
-    /// It asks on one connection, or on a new one for each list, and waits for none of them.
+    /// The process asks on one connection, or on a new one for each list, and waits for no event.
     @Test(arguments: [false, true]) func keepsTheListsOfOthersWhileAProcessAsksForMany(closes: Bool) async throws {
         let reader = Self.session(of: 2)
         var request = WatchEvents(clientID: nil)

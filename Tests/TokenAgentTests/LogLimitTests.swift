@@ -26,7 +26,7 @@ internal import TokenStore
         #expect(messages.all.last?.contains("the store cannot be written") == true)
     }
 
-    /// It is opened again after each lock, and has its records then.
+    /// The store is opened again after each lock, and has its records then.
     @Test func saysOnceThatAnEmptyStoreWasCreated() {
         let store = ScriptedStore()
         store.updateReport { $0.isNew = true }

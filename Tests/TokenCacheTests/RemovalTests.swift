@@ -54,7 +54,7 @@ internal import TokenStore
         #expect(left.count == 2, "that bob is signed in, and that the app has signed out alice")
     }
 
-    /// They are kept for their library only, and may name an account that is not here.
+    /// Opaque records are kept for their library only, and may name an account that is not here.
     @Test func removesTheOpaqueRecordsThatNameTheAccount() throws {
         var cache = CredentialCache()
         func save(_ name: String, of user: String?, _ app: String = "app-1") {

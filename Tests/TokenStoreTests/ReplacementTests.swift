@@ -244,7 +244,7 @@ internal import TokenModel
         return folder
     }
 
-    /// The same after a crash during the replacement: the old log has been moved, and the old database is missing.
+    /// Six records as after a crash during the replacement of their file: the old log has been moved, and the old database is missing.
     private func halfReplaced() async throws -> StoreFolder {
         let folder = try StoreFolder()
         let store = try folder.open()

@@ -23,7 +23,7 @@ struct NamedAccounts {
     /// The accounts with a username.
     private struct Namesakes {
         var all = SortedMap<AccountKey>()
-        /// Those that are not personal, by the hosts under which their records are saved.
+        /// The accounts that are not personal, by the hosts under which their records are saved.
         var byEnvironment: [String: Set<AccountKey>] = [:]
     }
 

@@ -155,7 +155,7 @@ final class Confirmer: Sendable {
         return agent_confirm(askpass, processID, start, question, withdrawal?.first ?? -1)
     }
 
-    /// What withdraws a question is sent before this, and so does not end the next one.
+    /// Marks the question as over, and discards a withdrawal of it, which would end the next question.
     private func endAsking() {
         state.withLock { state in
             state.asked = nil

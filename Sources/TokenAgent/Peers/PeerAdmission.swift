@@ -107,7 +107,7 @@ struct PeerAdmission: Sendable {
         #endif
     }
 
-    /// What an error of the option says of the process.
+    /// The result for a socket option that could not be read: -1 if the kernel has no such option, nil if it names no process.
     ///
     /// - Throws: `agentUnavailable` (-53004) if it says nothing, since the agent or the system has no descriptor or memory left.
     static func pidfd(after error: any Error) throws(TokenError) -> Int32? {

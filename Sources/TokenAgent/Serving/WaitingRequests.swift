@@ -19,11 +19,11 @@ struct WaitingRequests {
 
     /// The number of requests, those whose wait is over included.
     private(set) var count = 0
-    /// Their lengths together.
+    /// The lengths of these requests together.
     private(set) var bytes = 0
-    /// The number of those that wait for events.
+    /// The number of requests that wait for events.
     private(set) var watchCount = 0
-    /// The number of those whose wait is not over, apart from those that wait for events.
+    /// The number of requests whose wait is not over, apart from those that wait for events.
     private(set) var inProgress = 0
     /// Without initial capacity: most connections never have a request that waits.
     private var finished = CircularBuffer<(request: Request, outcome: Outcome)>(initialCapacity: 0)

@@ -28,7 +28,7 @@ final class CacheTransfers {
     private var table: TransferTable
     /// The exports whose tokens are being read, with their sessions, those that have ended included.
     private var exportsBeingRead: [String: SessionID] = [:]
-    /// Those of them whose session has ended.
+    /// The exports being read whose session has ended.
     private var discardedExports: Set<String> = []
     /// The cancellation of the transfers in progress.
     private var cancellation = TransferCancellation()

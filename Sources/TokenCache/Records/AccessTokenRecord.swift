@@ -70,7 +70,7 @@ package struct AccessTokenRecord: Sendable, Equatable {
 extension AccessTokenRecord: CredentialRecord {
     package static var kind: RecordKind { .accessToken }
 
-    /// The same key for every order of the scopes.
+    /// The key of the record: the same for every order of the scopes.
     package var key: String {
         let type = version == .v1 ? "accesstoken_v1" : "accesstoken"
         return "\(account.key)-\(environment)-\(type)-\(clientID.key)-\(realm)-\(scopes.canonicalTarget)".lowercased()

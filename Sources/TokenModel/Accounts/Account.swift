@@ -45,7 +45,7 @@ public struct Account: Sendable, Equatable {
     /// The username if it is a name of the user's, which a sign-in page may be given.
     package var loginHint: String? { Self.loginHint(username) }
 
-    /// The same for the username of an account of MSAL.
+    /// The username of an account of MSAL, without the text that stands for a missing one.
     package static func loginHint(_ username: String?) -> String? { username == missingUsername ? nil : username }
 }
 

@@ -35,7 +35,7 @@ internal import TokenWire
         }
     }
 
-    /// It does not wait for the next event, of which it could tell nobody.
+    /// The command does not wait for the next event, which nobody would read.
     @Test func endsWhenTheReaderOfItsOutputHasEnded() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()

@@ -6,7 +6,7 @@ internal import Testing
 
 /// The agent while nobody reads its standard error, as behind a terminal whose output was stopped, or a journal that hangs.
 @Suite(.bounded) struct UnreadLogTests {
-    /// Their lines have more bytes than a pipe takes, and the agent keeps.
+    /// The lines of so many requests have more bytes than a pipe takes and the agent keeps.
     private static let requests = 6000
 
     @Test func answersAndStopsIfNobodyReadsItsLog() async throws {

@@ -58,7 +58,7 @@ internal import Testing
             }
         }
 
-        /// So after Ctrl-Z, and the command is refused when it goes on.
+        /// What is typed after Ctrl-Z is for the shell too, and the command is refused when it goes on.
         @Test func endsTheQuestionOfAStoppedProcess() async throws {
             try await AgentProcessFixture.with(rules: "") { f in
                 let agent = try await f.agent()

@@ -54,7 +54,7 @@ internal import TokenModel
             #expect(noted.map(\.areCurrent) == [false, false])
         }
 
-        /// Their lower case may differ between an app's library and the agent's.
+        /// The lower case of these names may differ between an app's library and the agent's.
         @Test func hasOneSlotForNamesThatAreNotASCII() throws {
             let (one, other) = (try Self.account("\u{E9}.tenant"), try Self.account("e\u{301}.tenant"))
             #expect(GenerationSlot.of(one, in: .standard) == GenerationSlot.of(other, in: .standard))

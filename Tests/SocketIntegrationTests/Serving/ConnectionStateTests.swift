@@ -185,7 +185,7 @@ internal import TokenWire
         #expect(late.count == count)
     }
 
-    /// Such a socket can always be written to, so that the thread would not wait.
+    /// A socket that refuses input counts as writable for ever, so that the thread would not wait.
     @Test func endsAConnectionWhoseOtherEndDoesNotRead() throws {
         try Pair.with { pair in
             var state = pair.connected()

@@ -44,7 +44,7 @@ internal import TokenWire
         }
     }
 
-    /// It gets its reply when the others end.
+    /// The connection gets its reply when the other requests end.
     @Test func keepsAConnectionWhoseRequestWaitsForOthersOfTheProcess() async throws {
         var limits = PeerLimits()
         (limits.connections, limits.requests) = (3, 1)
@@ -69,7 +69,7 @@ internal import TokenWire
         }
     }
 
-    /// It could keep all of its connections for ever otherwise.
+    /// Otherwise the process could keep all of its connections for ever.
     @Test func closesAConnectionOfAProcessThatReadsNoReplies() async throws {
         try await AgentFixture.with(peerLimits: .connections(2)) { f in
             let status = try RequestFrame.encode(GetStatus(), id: 1)
@@ -81,7 +81,7 @@ internal import TokenWire
         }
     }
 
-    /// Its requests have waited for the network, and do so no more.
+    /// The requests have waited for the network, and their outcomes wait for the process.
     @Test func closesAConnectionOfAProcessThatReadsNoRepliesOfTheNetwork() async throws {
         try await AgentFixture.with(peerLimits: .connections(2)) { f in
             let renewal = try RequestFrame.encode(try await f.heldRenewal(), id: 1)
@@ -189,7 +189,7 @@ internal import TokenWire
         try await expectRequestsToWait(bytes: 1000, extraParameters: ["long": String(repeating: "x", count: 1000)])
     }
 
-    /// They stay in memory until the peer reads its replies.
+    /// The tokens stay in memory until the peer reads its replies.
     @Test func countsTheTokensThatARequestWaitsFor() async throws { try await expectRequestsToWait(bytes: 16 << 10) }
 
     /// Expects that further requests of a process wait while one is in progress that reaches the limit, and are answered afterwards.

@@ -7,7 +7,7 @@ internal import TokenWire
 
 /// Bytes that a peer marks as urgent (`MSG_OOB`), which a library may not expect.
 @Suite(.bounded) struct OutOfBandTests {
-    /// They count like other bytes: a frame of which one is urgent is answered.
+    /// A frame with an urgent byte is answered.
     @Test func readsABytesOutOfBandLikeAnyOther() async throws {
         try await AgentFixture.with { f in
             try await offPool {

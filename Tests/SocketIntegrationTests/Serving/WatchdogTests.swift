@@ -5,7 +5,7 @@ internal import TokenAgent
 
 /// The signs of life that the service manager gets.
 @Suite(.bounded) struct WatchdogTests {
-    /// They are sent by a timer of the loop that serves requests: a loop that hangs runs none.
+    /// A timer of the loop that serves requests sends the signs of life: a loop that hangs runs none.
     @Test func reportsFromItsEventLoop() async throws {
         let folder = try TemporaryFolder()
         let manager = try DatagramSocket(at: folder.file("notify"))

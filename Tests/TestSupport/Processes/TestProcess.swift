@@ -41,7 +41,7 @@ package final class TestProcess: Sendable {
         try await errors.read(until: text)
     }
 
-    /// The same on standard output.
+    /// Waits as `waitForError(_:)` does, on standard output.
     @discardableResult
     package func waitForOutput(_ text: String) async throws -> String {
         try await output.read(until: text)

@@ -55,7 +55,7 @@ internal import TokenWire
         #expect(try await lines("sign_out").count == 2)
     }
 
-    /// So could an app that may unlock the store, however often it is open.
+    /// An app that may unlock the store could push out lines by unlocking an open one again and again.
     @Test func hasNoLineForALockOrAnUnlockThatChangesNothing() async throws {
         var status = KeyStatus(source: .file, place: "cache.key", isOpen: true)
         for isUnchanged in [false, true, true] {

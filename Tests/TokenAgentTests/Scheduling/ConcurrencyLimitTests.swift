@@ -12,7 +12,7 @@ internal import Testing
         await members.finish()
     }
 
-    /// It takes many members to leave none.
+    /// Only many members together leave no free place.
     @Test func givesEachFurtherMemberHalfOfWhatIsLeft() async {
         let members = Members(places: 16)
         for member in 1...6 { await members.start(20, of: member) }

@@ -22,7 +22,7 @@ internal import Testing
         #expect(await members.order == ["a0", "a1", "b0", "c0", "a2", "b1", "a3"])
     }
 
-    /// It is granted once, and the other requests of both members have their turns after it.
+    /// A shared request is granted once, and the other requests of both members have their turns after it.
     @Test func grantsASharedRequestInTheFirstTurnOfItsMembers() async throws {
         for number in 0..<4 { await members.request("a\(number)", of: 1) }
         await members.share("a3", with: 2)

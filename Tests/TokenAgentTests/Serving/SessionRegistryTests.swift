@@ -13,7 +13,7 @@ internal import TokenStore
 
 /// Connections of one peer, each of which is opened when the test says so.
 @Suite(.bounded) struct SessionRegistryTests {
-    /// It would not count against the limits, and an agent that stops would wait for it.
+    /// Such a connection would not count against the limits, and an agent that stops would wait for it.
     @Test func endsAConnectionThatWasOpenedWhileTheOthersOfItsPeerWereClosed() async throws {
         try await Self.withConnections { connections in
             let loop = connections.loop
@@ -32,7 +32,7 @@ internal import TokenStore
         }
     }
 
-    /// It would stay open until its peer sends something.
+    /// Such a connection would stay open until its peer sends something.
     @Test func closesAConnectionThatWasOpenedWhileItsSocketWasWithdrawn() async throws {
         let apps = [try #require(ClientID("app-1"))]
         let publication = Publication(

@@ -230,7 +230,7 @@ internal import TokenStore
         #expect(parts.timers.count == 0)
     }
 
-    /// It would fail each time it is written again, and with it whatever is written together with it.
+    /// Such a record would fail each time it is written again, and with it whatever is written in the same commit.
     @Test func refusesARecordThatIsTooLongBeforeAnythingIsWritten() async throws {
         try await parts.signIn("alice", "1").value()
         let saving = try await parts.saveTokenThatIsTooLong()

@@ -29,7 +29,7 @@ struct LoadedCacheMemoryTests {
         }
     }
 
-    /// The same after a start, when its tokens are in the store only.
+    /// An account as after a start, when its tokens are in the store only.
     @Test func keepsAnAccountWithoutItsTokensInTwoKilobytes() async {
         await #expect(processExitsWith: .success) {
             let stored = try Self.records(accounts: 1_000)

@@ -64,7 +64,7 @@ internal import TokenStore
         #expect(await !parts.hasUnsavedChanges)
     }
 
-    /// Its success would say that the tokens are gone for good.
+    /// The success of a removal says that the tokens are gone for good.
     @Test func acknowledgesARemovalThatFindsNothingAfterTheOneThatRemovedIt() async throws {
         try await parts.signIn("alice", "1").value()
         parts.store.hold()

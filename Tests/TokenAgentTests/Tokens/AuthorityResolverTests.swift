@@ -67,7 +67,7 @@ internal import TokenModel
         #expect(try await parts.refusal("https://login.example.com/common") == nil)
     }
 
-    /// They would be sent without the app's claims otherwise.
+    /// Otherwise the capabilities would be sent without the app's claims.
     @Test func refusesClaimsToWhichCapabilitiesCannotBeAdded() async throws {
         for (claims, isRefused) in [("{", true), ("[]", true), ("{}", false), ("", false)] {
             for isParameter in [false, true] {

@@ -143,7 +143,7 @@ internal import TokenModel
         }
     }
 
-    /// So a server that closes an idle connection at that moment costs no grant.
+    /// A server that closes an idle connection at that moment costs no grant.
     @Test func sendsABodyOnAConnectionOfItsOwn() async throws {
         try await ScriptedServer.with({ _ in .answer(status: 200, body: "") }) { server in
             try await withEngine { engine in

@@ -78,7 +78,7 @@ internal import TokenModel
         }
     }
 
-    /// Its records are in memory only: the file has none that are sealed.
+    /// The records of the store are in memory only: the file has none that are sealed.
     @Test func keepsTheRecordsOfAStoreOfVersion1ThatACommitFindsDamaged() async throws {
         let (folder, disk) = (try StoreFolder(fixture: "store-1"), try FaultyDisk())
         disk.fail(.write)

@@ -209,7 +209,7 @@ internal import TokenModel
         }
     }
 
-    /// The same for a key in the keyring, which is not asked whether it has one.
+    /// The next start also deletes a key in the keyring, which is not asked whether it has one.
     @Test(arguments: FaultyDisk.Failure.allCases)
     func deletesTheKeyInTheKeyringAfterAnInterruptedChangeToAnotherSource(failure: FaultyDisk.Failure) async throws {
         for after in 0... {
