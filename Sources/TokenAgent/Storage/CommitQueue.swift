@@ -263,7 +263,7 @@ final class CommitQueue {
             unsaved.endWriting(attempt)
             unsaved.supersede(earlier + steps)
         } catch {
-            if await write(steps, besides: earlier) {
+            if await write(steps, without: earlier) {
                 unsaved.supersede(steps)
                 unsaved.failWriting(attempt)
                 return retryLater()
@@ -281,7 +281,7 @@ final class CommitQueue {
     /// Writes changes without earlier ones, for which the store may have no room: what one app adds must not keep out what others renew.
     ///
     /// - Returns: whether that has been done; the earlier ones are written again later.
-    private func write(_ steps: [StoreChange], besides earlier: [StoreChange]) async -> Bool {
+    private func write(_ steps: [StoreChange], without earlier: [StoreChange]) async -> Bool {
         // A group that is deleted later would lose what has been written meanwhile.
         guard !steps.isEmpty, !earlier.isEmpty, !earlier.contains(where: \.isOfGroup) else { return false }
         return (try? await store.commit(steps, gatheringFor: .zero)) != nil
