@@ -63,7 +63,7 @@ actor CacheOwner {
     func acquireTokenSilent(_ request: AcquireTokenSilent, from session: SessionID) -> Answer<TokenResult> {
         let request = request.withoutReservedScopes
         if let refusal = core.authorities.refusal(of: request.parameters) { return .now(.failure(refusal)) }
-        if let answer = lifecycle.earlyAnswer(to: request) { return Answer.now(answer).withIDTokens(for: request) }
+        if let answer = lifecycle.earlyAnswer(to: request) { return Answer.now(answer).withSingleIDToken(for: request) }
         return silentRequests.answer(request, of: session.peer)
     }
 

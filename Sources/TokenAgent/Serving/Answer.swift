@@ -65,7 +65,7 @@ enum EncodedReply {
 
 extension Answer<TokenResult> {
     /// The answer, whose ID token is encoded once if the app restores its other places (`acceptsSingleIDToken`).
-    func withIDTokens(for request: AcquireTokenSilent) -> Answer<TokenResult> {
+    func withSingleIDToken(for request: AcquireTokenSilent) -> Answer<TokenResult> {
         guard request.acceptsSingleIDToken else { return self }
         return map { result in
             var result = result

@@ -49,7 +49,7 @@ final class SilentRequests {
                     host: parameters.authority.environment,
                     times: time...end))
         case .redeem(let plan):
-            return Answer.later(redeemer.redeem(plan, for: request, of: peer)).withIDTokens(for: request)
+            return Answer.later(redeemer.redeem(plan, for: request, of: peer)).withSingleIDToken(for: request)
         case .interactionRequired(let why, let reason):
             return .now(.failure(TokenError(.interactionRequired, why, reason: reason)))
         case .ambiguousAccount: return .now(.failure(Self.ambiguous(request.account)))
