@@ -8,7 +8,7 @@ final class ConcurrencyLimit<Member: Hashable> {
     private struct Waiter {
         /// The number of the request, by which the oldest is found.
         let number: UInt64
-        let turn: Turn
+        let wait: QueuedWait
     }
 
     private var free: Int
@@ -22,7 +22,7 @@ final class ConcurrencyLimit<Member: Hashable> {
     init(places: Int) { free = places }
 
     /// How much work waits.
-    var waitingCount: Int { Set(waiting.values.joined().filter(\.turn.isWaiting).map(\.number)).count }
+    var waitingCount: Int { Set(waiting.values.joined().filter(\.wait.isWaiting).map(\.number)).count }
 
     /// Runs `work` when less work of a member of the request runs than there are free places. It is that member's work then.
     func run<Value, Failure: Error>(
@@ -41,9 +41,9 @@ final class ConcurrencyLimit<Member: Hashable> {
         }
         lastNumber += 1
         let number = lastNumber
-        // The work has begun when its turn begins, so that no other work comes between.
-        await request.wait { turn, member in
-            self.waiting[member, default: []].append(Waiter(number: number, turn: turn))
+        // The work has begun when its wait ends, so that no other work comes between.
+        await request.wait { wait, member in
+            self.waiting[member, default: []].append(Waiter(number: number, wait: wait))
             self.beginWaiting()
         }
         return beginning.removeValue(forKey: number) ?? request.first
@@ -67,10 +67,10 @@ final class ConcurrencyLimit<Member: Hashable> {
         while let next = nextMember, let waiter = waiting[next]?.removeFirst() {
             if waiting[next]?.isEmpty == true { waiting[next] = nil }
             // A shared request may have begun in the place of another member.
-            guard waiter.turn.isWaiting else { continue }
+            guard waiter.wait.isWaiting else { continue }
             begin(next)
             beginning[waiter.number] = next
-            _ = waiter.turn.begin()
+            _ = waiter.wait.end()
         }
     }
 

@@ -15,32 +15,32 @@ final class SharedRequest<Member: Hashable> {
         join?(member)
     }
 
-    /// Waits until its turn begins.
+    /// Waits until the request is granted.
     ///
-    /// - Parameter enqueue: adds the turn to the queue of a member. It is called for each member, also for those that are added while the
+    /// - Parameter enqueue: adds the wait to the queue of a member. It is called for each member, also for those that are added while the
     ///   request waits.
-    func wait(_ enqueue: @escaping (_ turn: Turn, _ member: Member) -> Void) async {
-        let turn = Turn()
-        join = { enqueue(turn, $0) }
+    func wait(_ enqueue: @escaping (_ wait: QueuedWait, _ member: Member) -> Void) async {
+        let queued = QueuedWait()
+        join = { enqueue(queued, $0) }
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            turn.continuation = continuation
-            for member in members { enqueue(turn, member) }
+            queued.continuation = continuation
+            for member in members { enqueue(queued, member) }
         }
         join = nil
     }
 }
 
-/// One wait of a request, which may be in several queues.
-final class Turn {
+/// The wait of a request, which may be in several queues.
+final class QueuedWait {
     fileprivate var continuation: CheckedContinuation<Void, Never>?
 
-    /// Whether the turn has not begun yet.
+    /// Whether the request has not been granted yet.
     var isWaiting: Bool { continuation != nil }
 
     /// Resumes the request.
     ///
-    /// - Returns: false if the turn has begun already, in another queue.
-    func begin() -> Bool {
+    /// - Returns: false if it has been granted already, in another queue.
+    func end() -> Bool {
         guard let continuation else { return false }
         self.continuation = nil
         continuation.resume()

@@ -4,7 +4,7 @@ internal import NIOCore
 /// waits for one request of every other member at most, however many these have. Requests of one member are granted in order of
 /// arrival.
 final class TurnLock<Key: Hashable, Member: Hashable> {
-    private typealias Waiters = RoundRobin<Member, Turn>
+    private typealias Waiters = RoundRobin<Member, QueuedWait>
 
     /// The keys that are held, and the requests that wait for each.
     private var held: [Key: Waiters] = [:]
@@ -20,7 +20,7 @@ final class TurnLock<Key: Hashable, Member: Hashable> {
         let hasWaited = held[key] != nil
         if hasWaited {
             // `release` keeps the key held for the next waiter, so that no other request comes between.
-            await request.wait { turn, member in self.held[key]?.append(turn, of: member) }
+            await request.wait { wait, member in self.held[key]?.append(wait, of: member) }
         } else {
             held[key] = Waiters()
         }
@@ -30,7 +30,7 @@ final class TurnLock<Key: Hashable, Member: Hashable> {
 
     private func release(_ key: Key) {
         while let next = held[key]?.popFirst() {
-            if next.begin() { return }
+            if next.end() { return }
         }
         held[key] = nil
     }
