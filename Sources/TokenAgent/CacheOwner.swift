@@ -75,7 +75,7 @@ actor CacheOwner {
         let peer = last.peer
         // At a published socket, the same request may be refused.
         guard peer.publication == nil, lifecycle.isLoaded, !peer.log.logsEveryRequest,
-            let hit = core.replies.hit(frame, at: core.now(), after: last.hit)
+            let hit = core.replies.hit(frame, at: core.now(), after: last.hit, isConfined: peer.isConfined)
         else { return nil }
         if last.hit?.isRepeated(by: hit) != true {
             guard peer.sharesGenerations || !hit.entry.hasFreshness,

@@ -39,6 +39,8 @@ final class KeptReplies {
         let event: AuditEvent?
         /// Whether the reply says until when it may be kept.
         var hasFreshness = false
+        /// Whether the request was that of a confined peer, for which fewer accounts exist; see `AgentRequest.confined`.
+        var isConfined = false
     }
 
     /// A kept reply, and a request that it answers. After the reply is discarded, it has the bytes of neither.
@@ -126,11 +128,12 @@ final class KeptReplies {
     /// - Parameters:
     ///   - frame: the request's, without its length.
     ///   - last: the last hit of the same connection, of which most requests are repetitions: these need no search.
-    func hit(_ frame: ArraySlice<UInt8>, at now: Int64, after last: Hit? = nil) -> Hit? {
+    ///   - isConfined: whether the peer is confined. The reply to another peer's request may be of another account.
+    func hit(_ frame: ArraySlice<UInt8>, at now: Int64, after last: Hit? = nil, isConfined: Bool = false) -> Hit? {
         guard !replies.isEmpty, frame.count <= Self.requestLimit else { return nil }
         return frame.withUnsafeBytes { bytes in
             guard let hit = last.flatMap({ repetition($0.kept, bytes) }) ?? search(bytes),
-                hit.kept.entry.conditions.times.contains(now)
+                hit.kept.entry.conditions.times.contains(now), hit.kept.entry.isConfined == isConfined
             else { return nil }
             noteUse(of: hit.kept)
             return hit

@@ -179,6 +179,6 @@ private struct Exchange<Request: WireRequest>: Sendable {
             ReplyFrame.encode(outcome, to: Request.self, id: id),
             KeptReplies.Entry(
                 conditions: conditions, policyRequest: asked, event: event,
-                hasFreshness: request.withoutFreshness != nil))
+                hasFreshness: request.withoutFreshness != nil, isConfined: peer.isConfined))
     }
 }

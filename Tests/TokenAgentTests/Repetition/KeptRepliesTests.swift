@@ -171,6 +171,16 @@ internal import TokenWire
         for frame in own { #expect(replies.hit(frame[...], at: 0) != nil) }
     }
 
+    /// For a confined peer, an account may be the only one that is none for the user's own processes.
+    @Test(arguments: [false, true]) func answersEitherConfinedPeersOrOthers(isConfined: Bool) throws {
+        let (replies, frame) = (KeptReplies(), try frame("alice"))
+        var entry = KeptReplies.Entry.sample(nil)
+        entry.isConfined = isConfined
+        replies.keep(try reply(0), to: frame[...], entry, of: .process(1))
+        #expect(replies.hit(frame[...], at: 0, isConfined: isConfined) != nil)
+        #expect(replies.hit(frame[...], at: 0, isConfined: !isConfined) == nil)
+    }
+
     @Test func replacesTheRepliesOfEndedProcessesFirst() throws {
         let replies = KeptReplies(limit: 64 * 1024)
         let (ended, running) = (try frame("alice", 0), try frame("alice", 1))
