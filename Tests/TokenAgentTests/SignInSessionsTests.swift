@@ -90,6 +90,23 @@ internal import TokenModel
         #expect(try await parts.completeDeviceCode(id).error()?.code == .sessionCanceled)
     }
 
+    /// Those that have expired do not count as sign-ins of the process.
+    @Test func keepsTheErrorsOfFewExpiredSessionsOfAProcess() async throws {
+        let process = SessionID(number: 1, processID: 7)
+        var ids: [String] = []
+        for _ in 1...9 {
+            ids.append(try await parts.beginDeviceCode(expiresIn: 1, for: process))
+            try await parts.timers.advance(by: 1)
+        }
+        let other = try await parts.beginDeviceCode(expiresIn: 1)
+        try await parts.timers.advance(by: 1)
+        #expect(try await parts.completeDeviceCode(ids[8], for: process).error()?.code == .sessionCanceled)
+        for id in ids.prefix(8) {
+            #expect(try await parts.completeDeviceCode(id, for: process).error()?.code == .timedOut)
+        }
+        #expect(try await parts.completeDeviceCode(other).error()?.code == .timedOut)
+    }
+
     @Test func admitsOneWaitingCallPerSession() async throws {
         let id = try await parts.beginDeviceCode()
         let first = await parts.completeDeviceCode(id)

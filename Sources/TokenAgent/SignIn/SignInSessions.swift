@@ -155,13 +155,17 @@ final class SignInSessions {
     }
 
     /// Ends a session that has expired. Its error is kept until a call has received it, but no longer than `expiredRetention`
-    /// if no call waits.
+    /// if no call waits, and for a limited number of sessions of a peer: a provider may have a code expire at once.
     private func expire(_ id: String) {
         guard let session = sessions[id] else { return }
         logExpiry(of: session.method)
         sessions[id]?.ending = session.method.expired
         session.close()
         guard !session.isAwaited else { return }
+        let expired = sessions.values.count {
+            $0.ending != nil && $0.connection.isOfSamePeer(as: session.connection)
+        }
+        guard expired <= Self.peerLimit else { return finish(id) }
         sessions[id]?.expiry = tasks.schedule(after: Self.expiredRetention) { self.finish(id) }
     }
 
