@@ -11,6 +11,9 @@ struct RedemptionKey: Hashable {
         let clientID: ClientID
         let authority: Authority
         let scopes: ScopeSet
+
+        /// The length of what the app has named, in bytes.
+        var length: Int { scopes.scopes.reduce(0) { $0 + $1.utf8.count } }
     }
 
     let target: Target
@@ -25,6 +28,13 @@ struct RedemptionKey: Hashable {
     private let claims: ExactText?
     private let capabilities: [ExactText]
     private let extraParameters: [ExactText: ExactText]
+
+    /// The length of what the app has named, in bytes.
+    var length: Int {
+        let parameters = extraParameters.flatMap { [$0.key, $0.value] }
+        let texts = [redirectURI, claims].compactMap(\.self) + capabilities + parameters
+        return texts.reduce(target.length) { $0 + $1.text.utf8.count }
+    }
 
     init?(_ plan: RedemptionPlan, _ parameters: TokenParameters) {
         guard let first = plan.candidates.first else { return nil }

@@ -12,15 +12,21 @@ final class ThrottleTable {
         /// The times at which the error is returned, in seconds since 1970. An earlier time shows that the clock was
         /// set back, so that the end is unknown.
         var times: Range<Int64>
+        /// The length of the record's key, in bytes.
+        let length: Int
 
-        init(_ error: TokenError, from now: Int64, lifetime: Int64) {
+        init(_ error: TokenError, of length: Int, from now: Int64, lifetime: Int64) {
             self.error = error
+            self.length = length
             times = now..<now + lifetime
         }
     }
 
     /// The maximum number of records, as in MSAL; past it, the record that expires first is removed.
     private static let limit = 1000
+    /// The maximum length of the keys of all records, in bytes; past it, the records that expire first are removed. A request has up to
+    /// 64 KiB, and usual ones have a few hundred bytes.
+    private static let lengthLimit = 1 << 20
     /// The maximum number of records with a token of the app, which may be long; past it, the record that expires first is removed.
     private static let limitWithTokens = 32
     /// The maximum size of the header fields of a recorded error, in bytes; of longer ones, only `Retry-After` is kept.
@@ -57,11 +63,11 @@ final class ThrottleTable {
                     $0.key.lowercased() == "retry-after" && $0.value.utf8.count <= 64
                 }
             }
-            overloads[key.target] = Record(error, from: now, lifetime: lifetime)
+            overloads[key.target] = Record(error, of: key.target.length, from: now, lifetime: lifetime)
             Self.removeExpired(&overloads, at: now)
         } else if error.needsUser {
             error.details.throttledUntil = now + Self.refusalLifetime
-            refusals[key] = Record(error, from: now, lifetime: Self.refusalLifetime)
+            refusals[key] = Record(error, of: key.length, from: now, lifetime: Self.refusalLifetime)
             Self.removeExpired(&refusals, at: now)
             removeSurplusTokens()
         }
@@ -84,12 +90,16 @@ final class ThrottleTable {
         if let first { refusals[first.key] = nil }
     }
 
-    /// Removes expired errors and, if there are too many, the one that expires first.
+    /// Removes expired errors and, if there are too many or their keys are too long, those that expire first.
     private static func removeExpired<Key>(_ records: inout [Key: Record], at now: Int64) {
         records = records.filter { $0.value.times.contains(now) }
-        guard records.count > limit else { return }
-        let first = records.min { $0.value.times.upperBound < $1.value.times.upperBound }
-        if let first { records[first.key] = nil }
+        var length = records.values.reduce(0) { $0 + $1.length }
+        while records.count > limit || length > lengthLimit,
+            let first = records.min(by: { $0.value.times.upperBound < $1.value.times.upperBound })
+        {
+            records[first.key] = nil
+            length -= first.value.length
+        }
     }
 }
 

@@ -19,6 +19,22 @@ internal import TokenModel
         #expect(kept == keys.filter(kept.contains).suffix(32), "the latest ones")
     }
 
+    /// Of an overloaded server, only the scopes of the request are recorded.
+    @Test(arguments: [false, true]) func keepsFewErrorsOfLongRequests(isOverload: Bool) throws {
+        let table = ThrottleTable()
+        var error = TokenError(.interactionRequired, "sign in")
+        error.details.httpStatus = isOverload ? 503 : 400
+        let text = String(repeating: "x", count: 30_000)
+        let keys = try (0..<100).map {
+            try isOverload ? Self.key($0, scope: text) : Self.key($0, claims: text)
+        }
+        let short = try Self.key(100)
+        for (number, key) in (keys + [short]).enumerated() { _ = table.record(error, for: key, at: Int64(number)) }
+        let kept = keys.filter { table.error(for: $0, at: 100) != nil }
+        #expect(kept == keys.suffix(34), "the latest ones")
+        #expect(table.error(for: short, at: 100) != nil)
+    }
+
     @Test(arguments: [100, 60_000]) func keepsLongHeaderFieldsOfNoError(length: Int) throws {
         let table = ThrottleTable()
         var error = TokenError(.serverError, "overloaded")
@@ -41,7 +57,9 @@ internal import TokenModel
         #expect(table.error(for: other, at: 110) == nil)
     }
 
-    private static func key(_ number: Int, validates: Bool = true) throws -> RedemptionKey {
+    private static func key(
+        _ number: Int, scope: String = "Scope", claims: String? = nil, validates: Bool = true
+    ) throws -> RedemptionKey {
         let app = try #require(CacheBuilder.app)
         let token = RefreshTokenRecord(
             account: AccountKey(issuer: .microsoft, homeAccountID: HomeAccountID("alice.tid"), username: nil),
@@ -50,7 +68,7 @@ internal import TokenModel
             restriction: nil, binding: nil, obtainedOn: nil)
         var parameters = TokenParameters(
             clientID: app, sharingGroup: .standard, authority: .common, version: .v2,
-            scopes: ScopeSet(["Scope.\(number)"]), claims: nil)
+            scopes: ScopeSet(["\(scope).\(number)"]), claims: claims)
         parameters.validatesAuthority = validates
         return try #require(
             RedemptionKey(RedemptionPlan(account: token.account, authority: .common, candidates: [token]), parameters))
