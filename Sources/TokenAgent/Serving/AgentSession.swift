@@ -82,12 +82,12 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        (self.context, socket) = (nil, nil)
+        (self.context, socket, decoder) = (nil, nil, FrameDecoder(limit: WireLimits.requestFrame))
         stopFrameTimeout()
         owner.assumeIsolated { [id] in $0.sessionEnded(id) }
         registry.closed(self, of: usage)
-        usage.ended(requests: waiting.count, of: waiting.bytes)
-        waiting.removeOutcomes()
+        let over = waiting.removeOutcomes()
+        usage.ended(requests: over.count, of: over.bytes)
         peer.confirmer.withdrawQuestions(of: peer.connection)
         usage.released(replyBytes: unsent)
         context.fireChannelInactive()
@@ -334,7 +334,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
         }
     }
 
-    /// Counts a request as in progress until its reply is written.
+    /// Counts a request as in progress until its reply is written or, if the connection closes before, until its wait is over.
     private func wait<Value: Sendable>(
         for future: EventLoopFuture<Value>, _ length: Int, watchesEvents: Bool = false,
         _ outcome: @escaping (Value) -> WaitingRequests.Outcome
@@ -343,7 +343,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
         waiting.add(request)
         usage.began(requestOf: length)
         future.assumeIsolated().whenSuccess { value in
-            guard self.context != nil else { return }
+            guard self.context != nil else { return self.registry.ended(request, of: self.usage, self.id) }
             self.waiting.finish(request, outcome(value))
             if !self.isWorking, self.hasWork { self.registry.turns.run(self, of: self.usage.turns) }
         }

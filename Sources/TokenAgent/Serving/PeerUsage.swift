@@ -18,6 +18,9 @@ final class PeerUsage {
         self.limits = limits
     }
 
+    /// Whether requests are in progress, also those whose connection has closed.
+    var hasRequests: Bool { requests > 0 }
+
     /// Whether another request may be handled.
     var admitsRequests: Bool { requests < limits.requests && requestBytes < limits.requestBytes }
 

@@ -57,14 +57,24 @@ final class SessionRegistry {
         usage.members += 1
     }
 
-    /// Removes a peer when the last of its connections leaves.
+    /// Removes a peer when the last of its connections leaves, unless it has requests in progress.
     ///
-    /// - Returns: whether it was removed.
+    /// - Returns: whether it was the last one.
     func left(_ usage: PeerUsage, _ id: SessionID) -> Bool {
         usage.members -= 1
-        guard usage.members == 0 else { return false }
-        peers[id.peer] = nil
-        return true
+        removeUnused(usage, id)
+        return usage.members == 0
+    }
+
+    /// Ends a request whose connection has closed. It counts until then: a peer could otherwise begin any number of requests by closing
+    /// its connections.
+    func ended(_ request: WaitingRequests.Request, of usage: PeerUsage, _ id: SessionID) {
+        usage.ended(of: request.length)
+        removeUnused(usage, id)
+    }
+
+    private func removeUnused(_ usage: PeerUsage, _ id: SessionID) {
+        if usage.members == 0, !usage.hasRequests { peers[id.peer] = nil }
     }
 
     /// Counts a connection whose peer is being identified against the limits of its process, until `end(_:)` is called.

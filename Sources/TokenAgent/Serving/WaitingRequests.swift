@@ -19,8 +19,6 @@ struct WaitingRequests {
 
     /// The number of requests, those whose wait is over included.
     private(set) var count = 0
-    /// The lengths of these requests together.
-    private(set) var bytes = 0
     /// The number of requests that wait for events.
     private(set) var watchCount = 0
     /// The number of requests whose wait is not over, apart from those that wait for events.
@@ -33,7 +31,6 @@ struct WaitingRequests {
 
     mutating func add(_ request: Request) {
         count += 1
-        bytes += request.length
         if request.watchesEvents { watchCount += 1 } else { inProgress += 1 }
     }
 
@@ -47,11 +44,15 @@ struct WaitingRequests {
     mutating func removeFirst() -> (outcome: Outcome, length: Int)? {
         guard let (request, outcome) = finished.popFirst() else { return nil }
         count -= 1
-        bytes -= request.length
         if request.watchesEvents { watchCount -= 1 }
         return (outcome, request.length)
     }
 
     /// Forgets the outcomes, because the connection is closed.
-    mutating func removeOutcomes() { finished.removeAll() }
+    ///
+    /// - Returns: the number of requests whose wait is over, and their lengths together.
+    mutating func removeOutcomes() -> (count: Int, bytes: Int) {
+        defer { finished.removeAll() }
+        return (finished.count, finished.reduce(0) { $0 + $1.request.length })
+    }
 }
