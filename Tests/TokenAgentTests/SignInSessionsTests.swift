@@ -165,13 +165,34 @@ internal import TokenModel
         #expect(await parts.refusal(of: next) == nil)
     }
 
-    /// Sessions count before the provider has answered, however many are begun at once.
+    /// Sessions count before the provider has answered, however many are begun at once, and also if their connection has closed.
     @Test func countsSessionsThatAreBeingBegun() async throws {
-        let connection = SessionID(number: 1, processID: nil)
-        for _ in 0..<8 { #expect(await parts.refusal(of: connection, cancels: false) == nil) }
+        let (connection, other) = (SessionID(number: 1, processID: 7), SessionID(number: 2, processID: 7))
+        var ids: [String] = []
+        for _ in 0..<8 { ids.append(try await parts.reserve(connection)) }
         #expect(await parts.refusal(of: connection)?.code == .interactionInProgress)
         await parts.close(connection)
-        #expect(await parts.refusal(of: connection) == nil)
+        #expect(await parts.refusal(of: other)?.code == .interactionInProgress)
+        await parts.cancelReservation(ids[0])
+        #expect(await parts.refusal(of: other) == nil)
+    }
+
+    @Test func countsSessionsWhoseTokensAreRequestedAlsoIfTheirConnectionHasClosed() async throws {
+        let (connection, other) = (SessionID(number: 1, processID: 7), SessionID(number: 2, processID: 7))
+        var waits: [Pending<TokenResult>] = []
+        for _ in 1...8 {
+            let id = try await parts.beginDeviceCode(for: connection)
+            waits.append(await parts.completeDeviceCode(id, for: connection))
+        }
+        try await parts.settle()
+        try await parts.timers.advance(by: 5)
+        var polls = [await parts.provider.redemptions.next()]
+        for _ in 2...8 { polls.append(await parts.provider.redemptions.next()) }
+        await parts.close(connection)
+        #expect(await parts.refusal(of: other)?.code == .interactionInProgress)
+        for poll in polls { poll.fail(.refusal("access_denied", .accessDenied)) }
+        for wait in waits { #expect(try await wait.error()?.code == .accessDenied) }
+        #expect(await parts.refusal(of: other) == nil)
     }
 
     @Test func endsTheSessionsOfAConnectionThatHasClosed() async throws {
@@ -304,15 +325,16 @@ extension Parts {
     }
 
     /// The error of one more session of a connection; nil if it can begin.
-    fileprivate func refusal(of connection: SessionID, cancels: Bool = true) -> TokenError? {
+    fileprivate func refusal(of connection: SessionID) -> TokenError? {
         do throws(TokenError) {
-            let id = try reserve(connection)
-            if cancels { signIns.cancelReservation(id) }
+            cancelReservation(try reserve(connection))
             return nil
         } catch {
             return error
         }
     }
+
+    fileprivate func cancelReservation(_ id: String) { signIns.cancelReservation(id) }
 
     /// Begins a device code sign-in with a polling interval of five seconds.
     fileprivate func beginDeviceCode(

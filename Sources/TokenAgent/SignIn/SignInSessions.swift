@@ -49,10 +49,10 @@ final class SignInSessions {
 
     func connectionOpened(_ connection: SessionID) { connections.insert(connection) }
 
-    /// Ends the sessions of a connection that has closed, since no call can receive their results any more.
+    /// Ends the sessions of a connection that has closed, since no call can receive their results any more. Those whose provider is being
+    /// asked count until it has answered: a peer could otherwise begin any number of them.
     func connectionClosed(_ connection: SessionID) {
         connections.remove(connection)
-        reservations = reservations.filter { $0.value != connection }
         for (id, session) in sessions where session.connection == connection {
             if session.ending == nil { end(id, Self.disconnected) } else if !session.isAwaited { finish(id) }
         }
@@ -65,7 +65,8 @@ final class SignInSessions {
     ///   `sessionCanceled` if the connection has closed.
     func reserve(for connection: SessionID) throws(TokenError) -> String {
         guard connections.contains(connection) else { throw Self.disconnected }
-        let active = Array(reservations.values) + sessions.values.filter { $0.ending == nil }.map(\.connection)
+        let inUse = sessions.values.filter { $0.ending == nil || $0.isAwaited }
+        let active = Array(reservations.values) + inUse.map(\.connection)
         guard active.count < Self.limit else { throw Self.tooMany }
         guard active.count(where: { $0.isOfSamePeer(as: connection) }) < Self.peerLimit else {
             throw Self.tooManyOfPeer
@@ -82,7 +83,7 @@ final class SignInSessions {
     ///
     /// - Throws: `sessionCanceled` if its connection has closed meanwhile, or the reason of `cancelAll`; the session is then closed.
     func register(_ method: SignInSession.Method, as id: String, lifetime seconds: Int64) throws(TokenError) {
-        guard let connection = reservations.removeValue(forKey: id) else {
+        guard let connection = reservations.removeValue(forKey: id), connections.contains(connection) else {
             method.close()
             throw refusals[id] ?? Self.disconnected
         }
