@@ -45,8 +45,12 @@ extension CredentialCache {
                 record, replacing: credentials.aliasMatch(of: record, clouds), parameters.sharingGroup)
         }
         changes += supersededTokens(saving, in: partition)
-        changes += renewedCopies(saving, with: tokens.refreshToken, besides: changes)
-        changes += adoptedRecords(saving, in: partition, leaving: inUse, from: adoptable)
+        let copies = renewedCopies(saving, with: tokens.refreshToken)
+        if issuance.redeemedToken?.account == saving.account {
+            let group = parameters.sharingGroup
+            changes += copies.filter { copy in !changes.contains { $0.key(in: group) == copy.key(in: group) } }
+        }
+        changes += adoptedRecords(saving, copies, in: partition, leaving: inUse, from: adoptable)
         return SavedTokens(
             changes: changes,
             result: try saving.result(of: records, cache: self, credentials: credentials))
@@ -127,15 +131,13 @@ extension CredentialCache {
     /// Renews the other copies of the refresh token that was redeemed: the next redemption of another member of the family would send it again.
     ///
     /// - Parameter secret: the refresh token of the response, also if that token itself has been replaced by a newer one.
-    private func renewedCopies(
-        _ saving: Saving, with secret: Secret?, besides changes: [CacheChange]
-    ) -> [CacheChange] {
-        guard case .redemption(let used) = saving.issuance, used.account == saving.account else { return [] }
-        let (parameters, group) = (saving.parameters, saving.parameters.sharingGroup)
+    private func renewedCopies(_ saving: Saving, with secret: Secret?) -> [CacheChange] {
+        guard case .redemption(let used) = saving.issuance else { return [] }
+        let parameters = saving.parameters
         var tokens = saving.tokens
         tokens.refreshToken = secret
-        let copies = self.changes(renewing: used, with: tokens, for: parameters.clientID, at: saving.now, in: group)
-        return copies.filter { copy in !changes.contains { $0.key(in: group) == copy.key(in: group) } }
+        return changes(
+            renewing: used, with: tokens, for: parameters.clientID, at: saving.now, in: parameters.sharingGroup)
     }
 
     func remove(_ kind: RecordKind, _ key: String, account: AccountKey?, _ group: SharingGroup) -> CacheChange {
@@ -152,6 +154,9 @@ extension CacheChange {
         case .removeEverything: nil
         }
     }
+
+    /// The record that is saved; nil for a removal.
+    fileprivate var saved: CacheRecord? { if case .save(let record) = self { record } else { nil } }
 }
 
 /// The first redemption of a refresh token of an account that was known by its username alone reports its identifier. So does a sign-in of
@@ -161,9 +166,12 @@ extension CredentialCache {
     ///
     /// Refresh tokens that are being redeemed are not moved: their redemptions save newer ones, which must not be overwritten.
     ///
-    /// - Parameter adoptable: the accounts whose records may be moved; nil for any.
+    /// - Parameters:
+    ///   - copies: the renewed copies of the refresh token that was redeemed, under the username.
+    ///   - adoptable: the accounts whose records may be moved; nil for any.
     func adoptedRecords(
-        _ saving: Saving, in partition: Partition, leaving inUse: Set<Secret>, from adoptable: Set<AccountKey>?
+        _ saving: Saving, _ copies: [CacheChange], in partition: Partition, leaving inUse: Set<Secret>,
+        from adoptable: Set<AccountKey>?
     ) -> [CacheChange] {
         guard saving.account.homeAccountID != nil else { return [] }
         let used = saving.issuance.redeemedToken
@@ -173,7 +181,7 @@ extension CredentialCache {
             // A redemption in progress changes its account, too.
             .filter { !partition[$0].refreshTokens.values.contains { inUse.contains($0.secret) } }
         return named.filter { $0.name != nil && (adoptable?.contains($0) ?? true) }
-            .flatMap { adopted($0, used, saving, in: partition, leaving: inUse) }
+            .flatMap { adopted($0, used, saving, copies, in: partition, leaving: inUse) }
     }
 
     /// The accounts that are known by a username only, and are the user of a sign-in: an import has named the user by the same object of
@@ -196,8 +204,8 @@ extension CredentialCache {
     }
 
     private func adopted(
-        _ account: AccountKey, _ used: RefreshTokenRecord?, _ saving: Saving, in partition: Partition,
-        leaving inUse: Set<Secret>
+        _ account: AccountKey, _ used: RefreshTokenRecord?, _ saving: Saving, _ copies: [CacheChange],
+        in partition: Partition, leaving inUse: Set<Secret>
     ) -> [CacheChange] {
         let credentials = partition[saving.account]
         let group = saving.parameters.sharingGroup
@@ -207,10 +215,12 @@ extension CredentialCache {
             if let environment = record.header.environment, !clouds.sameCloud(environment, saving.environment) {
                 continue
             }
-            let moved = record.assigned(to: saving.account)
+            let copy = copies.first { $0.key(in: group) == record.key(in: group) }
+            let moved = (copy?.saved ?? record).assigned(to: saving.account)
             if case .refreshToken(let token) = record, !saving.replaces(token, used) {
                 // Which of two refresh tokens is the better one is unknown: both are kept.
                 if credentials.contains(moved) || token.secret != used?.secret && inUse.contains(token.secret) {
+                    if let copy { changes.append(copy) }
                     continue
                 }
                 changes.append(.save(moved))

@@ -94,6 +94,30 @@ internal import TokenModel
         #expect(cache.partition(.standard)[name].refreshTokens.values.map { $0.secret.reveal() } == ["RT-other"])
     }
 
+    /// An app of the same family has a copy of the token, which the redemption has used up. It stays under the username if the app has
+    /// another one under the identifier.
+    @Test(arguments: [false, true]) func movesNoCopyOfATokenThatHasBeenRedeemed(hasAnother: Bool) throws {
+        var builder = CacheBuilder()
+        builder.cache = try Self.cache(apps: [Self.app])
+        builder.now = Self.now
+        let name = AccountKey(issuer: .microsoft, identity: .name(Self.name))
+        var shared = try #require(builder.cache.partition(.standard)[name].refreshTokens.values.first)
+        shared.familyID = FamilyID("1")
+        builder.cache.load(.refreshToken(shared), in: .standard)
+        let identified = AccountKey(issuer: .microsoft, identity: .home(try #require(HomeAccountID("oid.tid"))))
+        if hasAnother {
+            var other = shared
+            (other.account, other.familyID, other.secret) = (identified, nil, Secret("rt-other"))
+            builder.cache.load(.refreshToken(other), in: .standard)
+        }
+        var response = Self.signIn()
+        response.familyID = FamilyID("1")
+        try builder.save(response, from: .redemption(shared), builder.parameters("member"))
+        let kept = builder.cache.partition(.standard)[hasAnother ? name : identified].refreshTokens.values
+        #expect(kept.first { $0.clientID == shared.clientID && $0.familyID == nil }?.secret.reveal() == "rt-new")
+        #expect(!builder.cache.partition(.standard).records.contains { $0.isRefreshToken("RT-\(Self.app)") })
+    }
+
     /// A redemption of the token has not been overtaken by a sign-out.
     @Test func findsAMovedTokenThatHasLeftMemory() throws {
         var cache = try Self.cache(apps: [Self.app, "other"])
@@ -134,5 +158,11 @@ internal import TokenModel
             cache.load(.accountMetadata(metadata), in: .standard)
         }
         return cache
+    }
+}
+
+extension CacheRecord {
+    fileprivate func isRefreshToken(_ secret: String) -> Bool {
+        if case .refreshToken(let token) = self { token.secret == Secret(secret) } else { false }
     }
 }
