@@ -36,8 +36,9 @@ struct WriteAheadLog {
         sums.add(bytes[0..<24])
         let isHeaderWhole =
             magic & ~1 == 0x377f_0682 && Int(word(8)) == StoreDatabase.pageSize && sums.matches(word(24), word(28))
-        // If the header is damaged, the salt is that of the first frame.
-        let salt = isHeaderWhole ? bytes[16..<24] : bytes[(Self.header + 8)..<(Self.header + 16)]
+        // If the header is damaged, the salt is that of the first frame that is not: a disk loses whole blocks.
+        let first = firstPossibleFrame
+        let salt = isHeaderWhole ? bytes[16..<24] : bytes[(first + 8)..<(first + 16)]
         var isChainWhole = isHeaderWhole
         var start = Self.header
         // Any crash may leave a truncated frame.
@@ -61,12 +62,21 @@ struct WriteAheadLog {
         }
     }
 
+    /// The start of the first frame with the number of a page; that of the first one if none has.
+    private var firstPossibleFrame: Int {
+        let frame = Self.frameHeader + StoreDatabase.pageSize
+        return stride(from: Self.header, through: bytes.count - frame, by: frame).first {
+            1...Self.lastPage ~= Int(word($0))
+        } ?? Self.header
+    }
+
     private func word(_ offset: Int) -> UInt32 {
         bytes[offset..<(offset + 4)].number()
     }
 
     private static let header = 32
     private static let frameHeader = 24
+    private static let lastPage = StorePaths.sizeLimit / StoreDatabase.pageSize
 
     /// The cumulative checksum over pairs of words.
     private struct Checksum {

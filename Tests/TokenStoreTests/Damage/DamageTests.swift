@@ -70,6 +70,16 @@ internal import TokenModel
         #expect(problems.prefix(20) == [], "\(problems.count) problems")
     }
 
+    /// The first block of the log has its header and that of the first frame, which has the database's first page, without records.
+    @Test(arguments: [56, 4096]) func servesTheCommitsAfterALostBeginningOfTheLog(length: Int) async throws {
+        let sample = try await DamageSample()
+        let bytes = try #require(sample.files[DamageSample.log])
+        let damaged = [UInt8](repeating: 0, count: length) + bytes[length...]
+        let outcome = try DamageRounds(sample).open(DamageSample.log, as: damaged, continues: true)
+        #expect(outcome.found == sample.latest && outcome.isReported)
+        #expect(outcome.problems.isEmpty)
+    }
+
     @Test func startsANewStoreWithoutAKeyAndKeepsTheOldOne() async throws {
         let sample = try await DamageSample()
         let bytes = try #require(sample.files[DamageSample.key])
