@@ -188,12 +188,13 @@ final class StoreLifecycle {
         let report = store.report
         let problem: TokenError? =
             switch report.phase {
-            case .open: nil
+            // From the beginning of a lock, which waits for responses, requests are refused.
+            case .open: isLockedByUser ? .storeWasLocked : nil
             case .loading: TokenError(.storeUnavailable, "the store is being opened")
             case .locked(let error): error
             }
         return KeyStatus(
-            source: report.keySource, place: report.keyPlace, isOpen: report.phase == .open,
+            source: report.keySource, place: report.keyPlace, isOpen: problem == nil,
             problem: problem?.message, nextCommand: problem?.details.nextCommand)
     }
 

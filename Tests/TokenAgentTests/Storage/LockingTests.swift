@@ -80,6 +80,7 @@ internal import TokenModel
         #expect(try await parts.signIn("alice", "1").error()?.code == .storeUnavailable)
         #expect(try await parts.lock().error()?.code == .storeUnavailable)
         #expect(parts.store.locks == 0)
+        #expect(await parts.isOpen)
         #expect(try await parts.refreshTokens() == ["rt-1"])
         parts.store.fail(false)
         try await parts.signIn("bob", "2").value()
@@ -115,6 +116,8 @@ internal import TokenModel
         try await parts.settle()
         #expect(!lock.isDone && !unlock.isDone)
         #expect(parts.store.loads == 1)
+        // ssoctl would take an open store for unlocked.
+        #expect(await !parts.isOpen)
         redemption.answer(.sample("alice", "2"))
         _ = try await request.value()
         try await lock.value()
@@ -122,6 +125,7 @@ internal import TokenModel
         #expect(parts.store.locks == 1)
         #expect(parts.store.passphrases == [nil, Secret("open sesame")])
         #expect(try await !parts.isRefused())
+        #expect(await parts.isOpen)
     }
 
     /// Loading the store has failed, and would be tried again for the request.
@@ -186,6 +190,8 @@ extension Parts {
     fileprivate func unlock() -> Pending<KeyStatus> {
         start { parts async throws(TokenError) in try await parts.lifecycle.unlock(Unlock()) }
     }
+
+    fileprivate var isOpen: Bool { lifecycle.keyStatus.isOpen }
 
     /// Whether a request for the cache is refused.
     fileprivate func isRefused() async throws -> Bool {
