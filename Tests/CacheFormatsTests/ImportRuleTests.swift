@@ -258,6 +258,16 @@ internal import TokenModel
                 == (first == "new" ? "User.Read Mail.Read openid" : "openid mail.read User.Read"))
     }
 
+    /// The clock ran ahead when the cached token was saved.
+    @Test func replacesAnAccessTokenOfTheFuture() throws {
+        var cache = CredentialCache()
+        let ahead = Fixture.whenWritten + 100_000
+        try cache.merge(Self.accessToken("ahead", "User.Read", Int(ahead)), .msalJSON, now: ahead)
+        try cache.merge(Self.accessToken("new", "User.Read", 200), .msalJSON)
+        let tokens = cache.partition(.standard).accounts.values.flatMap(\.accessTokens.values)
+        #expect(tokens.map { $0.secret.reveal() } == ["new"])
+    }
+
     /// The old cache is imported again after its account has got an identifier: its refresh token has been redeemed.
     @Test func recognisesAnAccountThatHasGotItsIdentifier() throws {
         var cache = CredentialCache()

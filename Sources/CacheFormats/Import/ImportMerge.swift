@@ -223,7 +223,8 @@ private struct ImportMerge {
         let partition = partition
         let credentials = record.header.account.map { partition[$0] } ?? AccountCredentials()
         return switch record {
-        case .accessToken(let token): .on(token, held: credentials.accessToken(like: token, cache.clouds))
+        case .accessToken(let token):
+            .on(token, held: credentials.accessToken(like: token, cache.clouds), now: foreign.now)
         case .refreshToken(let token): .on(token, held: credentials.refreshToken(like: token, cache.clouds))
         case .idToken(let token): .on(token, held: credentials.idToken(sameAs: token, cache.clouds))
         case .appMetadata(let app): .on(app, held: held(app, in: partition))

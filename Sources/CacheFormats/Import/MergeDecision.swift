@@ -47,11 +47,12 @@ enum MergeDecision {
         return .save(.refreshToken(token))
     }
 
-    /// Saves the access token that was saved later, of two saved in the same second the one that expires later.
-    static func on(_ new: AccessTokenRecord, held: AccessTokenRecord?) -> Self {
+    /// Saves the access token that was saved later, of two saved in the same second the one that expires later. A held one that was saved
+    /// in what is now the future is never used.
+    static func on(_ new: AccessTokenRecord, held: AccessTokenRecord?, now: Int64) -> Self {
         guard let held else { return .save(.accessToken(new)) }
         guard new.secret != held.secret else { return .known }
-        guard new.isNewer(than: held) else {
+        guard held.cachedAt > now || new.isNewer(than: held) else {
             return .skip("the cache has a newer access token for the same")
         }
         return .save(.accessToken(replacement(of: held, by: new)))
