@@ -141,7 +141,7 @@ static int bind_in(
     int code = place(folder, folder_path, temporary, address.sun_path, sizeof address.sun_path);
     if (code != 0) return code;
     unlinkat(folder, temporary, 0);
-    /* On Linux the file gets the descriptor's mode, whatever the umask. */
+    /* On Linux the file gets the descriptor's mode, less the umask, before it can be opened. */
     fchmod(descriptor, 0600);
     if (bind(descriptor, (struct sockaddr *)&address, sizeof address) != 0) return errno;
     struct stat status;

@@ -44,9 +44,11 @@ package struct FileDescriptor: ~Copyable {
         try self.init(opened: open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
     }
 
-    /// Opens a file of mode 0600 for reading and writing, and creates it if it does not exist. Symbolic links are refused.
+    /// Opens a file of mode 0600, whatever the umask, for reading and writing, and creates it if it does not exist. Symbolic links are
+    /// refused.
     package init(openingOrCreating path: String) throws(SystemError) {
         try self.init(opened: open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600))
+        try? restrictToOwner()
     }
 
     /// Opens a regular file of mode 0600 for appending, and creates it if it does not exist. Symbolic links are refused.

@@ -28,7 +28,7 @@ package struct PrivateFiles: Sendable {
     /// Makes a directory with mode 0700, whatever the umask, unless there is one.
     ///
     /// - Parameters:
-    ///   - parentMode: the mode of the directories above it that do not exist either, less the umask.
+    ///   - parentMode: the mode of the directories above it that do not exist either, less what the umask takes from other users.
     ///   - alternative: how to name another directory, such as “set X to a folder of yours”: the end of an error for which no command
     ///     helps, as on a file system that is read-only.
     package func makeDirectory(
@@ -50,7 +50,12 @@ package struct PrivateFiles: Sendable {
         var error = SystemError.last
         let parent = Self.parent(of: path)
         if error.isFileMissing, parent != path {
-            _ = try make(parent, parentMode, parentMode: parentMode)
+            // The user's own bits are kept, as by `mkdir -p`: without them nothing could be made in the directory.
+            if try make(parent, parentMode, parentMode: parentMode), let status = FileStatus(parent),
+                status.mode & 0o700 != 0o700
+            {
+                chmod(parent, mode_t(status.mode) | 0o700)
+            }
             if mkdir(path, mode) == 0 { return true }
             error = .last
         }

@@ -43,6 +43,8 @@ struct AgentProgram {
     /// Does what is possible only with one thread, or before the process is restricted: disables debuggers, reads the configuration,
     /// starts the helper, makes the folders, and restricts the process.
     private func prepare() throws(TokenError) -> (AgentOptions, ProcessSandbox?) {
+        // A socket gets its mode when it is bound, and the restricted process may change none by a path.
+        umask(umask(0o077) & 0o077)
         if !arguments.allowDebugging, !ResourceLimits.forbidInspection() {
             StandardStream.error.write("sso-agent: debuggers and core dumps cannot be disabled on this system\n")
         }

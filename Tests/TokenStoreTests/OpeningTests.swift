@@ -5,7 +5,7 @@ internal import TokenModel
 internal import TokenStore
 
 @Suite(.bounded) struct OpeningTests {
-    @Test(arguments: [0o000, 0o022, 0o077])
+    @Test(arguments: [0o000, 0o022, 0o077, 0o777])
     func makesPrivateFilesUnderAnyUmask(mask: UInt32) async throws {
         let folder = try StoreFolder()
         // In a process of its own, since the umask applies to the process.

@@ -95,8 +95,8 @@ enum ListeningSocket {
         agent_refuse_descriptors(descriptor)
         let temporary = "\(path).\(getpid())"
         unlink(temporary)
-        // On Linux, the file gets the descriptor's mode, whatever the umask, and the agent's process may change no mode by a path.
-        // Elsewhere, chmod sets it before the socket listens.
+        // On Linux, the file gets the descriptor's mode less the umask, and the agent's process may change no mode by a path: its umask
+        // leaves the user's own bits. Elsewhere, chmod sets the mode before the socket listens.
         fchmod(descriptor, 0o600)
         let code = try UnixSocket.withAddress(of: temporary) { address, length in
             bind(descriptor, address, length) == 0 ? 0 : errno

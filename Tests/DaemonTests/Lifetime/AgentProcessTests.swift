@@ -9,12 +9,15 @@ internal import TokenWire
 
 /// The agent as a process: start, termination, configuration and log.
 @Suite(.bounded) struct AgentProcessTests {
-    @Test func createsItsSocketAndStoreForItsUserOnly() async throws {
+    @Test(arguments: ["0000", "0777"]) func createsItsSocketAndStoreForItsUserOnly(umask: String) async throws {
         try await AgentProcessFixture.with { f in
-            let agent = try await f.agent()
+            let line = "umask \(umask); exec \(Executable.path("sso-agent")) --allow-loopback-http"
+            let agent = RunningAgent(try TestProcess("/bin/sh", ["-c", line], environment: f.environment))
+            try await agent.process.waitForError("listening on \(f.socketPath)")
             try await f.waitUntilOpen()
             #expect(try TemporaryFolder.mode(of: f.folder.file("run")) == 0o700)
             #expect(try TemporaryFolder.mode(of: f.socketPath) == 0o600)
+            #expect(try TemporaryFolder.mode(of: f.socketPath + ".lock") == 0o600)
             #expect(try TemporaryFolder.mode(of: f.folder.file("state")) == 0o700)
             #expect(try TemporaryFolder.mode(of: f.folder.file("state/cache.sqlite")) == 0o600)
             withExtendedLifetime(agent) {}
