@@ -70,7 +70,7 @@ struct AgentProgram {
             executables: Set(configuration.rules.compactMap(\.executable)))
         options.keys.helper = options.helper?.keyring
         // The agent needs some descriptors itself: for its store, its listeners and its connections to token endpoints.
-        options.connectionLimit = min(options.connectionLimit, max(ResourceLimits.raiseOpenFiles() - 384, 16))
+        options.connectionLimit = min(options.connectionLimit, max(try ResourceLimits.requireOpenFiles() - 384, 16))
         options.counter = try arguments.rollbackCounter.map { path throws(TokenError) in
             try RollbackCounter(
                 opening: FileStatus.absolutePath(path), ofStoreIn: options.stateDirectory,

@@ -1,4 +1,5 @@
 internal import CAgentSystem
+package import TokenModel
 
 #if canImport(Glibc)
     internal import Glibc
@@ -25,6 +26,24 @@ package enum ResourceLimits {
         limit.rlim_cur = min(limit.rlim_max, 65_536)
         return Int(setrlimit(resource, &limit) == 0 ? limit.rlim_cur : before)
     }
+
+    /// Raises the soft limit of open files, as above.
+    ///
+    /// - Throws: `agentUnavailable` (-53004) if the hard limit is too low: SwiftNIO ends a process that has no descriptors left for its
+    ///   event loop.
+    package static func requireOpenFiles() throws(TokenError) -> Int {
+        let limit = raiseOpenFiles()
+        guard limit >= fewestOpenFiles else {
+            throw TokenError(
+                .agentUnavailable,
+                "the limit of open files is \(limit), and the agent needs \(fewestOpenFiles); "
+                    + "raise the hard limit (ulimit -H -n)")
+        }
+        return limit
+    }
+
+    /// Those of an agent without connections, and some for the store, token endpoints and a few apps.
+    private static let fewestOpenFiles = 64
 
     /// Disables core dumps of this process, attaching debuggers to it, and the file that `SSLKEYLOGFILE` names, to which libcurl
     /// would write the keys of TLS connections. Must be called before any other thread reads the environment.

@@ -7,6 +7,18 @@ internal import TokenWire
 /// An agent whose process may open no more files.
 #if os(Linux)
     @Suite(.bounded) struct DescriptorExhaustionTests {
+        @Test(arguments: [16, 63]) func saysThatTheLimitIsTooLowToStart(limit: Int) async throws {
+            try await AgentProcessFixture.with { f in
+                let command = "ulimit -n \(limit) && exec \(Executable.path("sso-agent"))"
+                let ended = try await f.run("/bin/sh", ["-c", command])
+                #expect(ended.status == 1)
+                #expect(
+                    ended.errors
+                        == "sso-agent: the limit of open files is \(limit), and the agent needs 64; "
+                        + "raise the hard limit (ulimit -H -n)\n")
+            }
+        }
+
         @Test func sleepsUntilItCanAcceptTheConnectionsThatWait() async throws {
             try await AgentProcessFixture.with { f in
                 let agent = try await f.agent()
