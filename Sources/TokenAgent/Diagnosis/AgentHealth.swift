@@ -47,7 +47,9 @@ final class AgentHealth {
             processID: getpid(), version: ProductVersion.text, protocolVersion: WireLimits.protocolVersion,
             socketPath: options.socketPath, stateDirectory: options.stateDirectory,
             uptimeSeconds: uptime, accounts: Int64(memory.cache.accountCount),
-            quarantined: lifecycle.store.quarantined, storeProblem: storeProblem,
+            quarantined: lifecycle.store.quarantined,
+            // Its accounts are not known yet: the store must not be taken for an empty one.
+            storeProblem: lifecycle.isLoading ? Self.opening : storeProblem,
             publishedSockets: sockets.paths, nextCommand: storeProblem == nil ? nil : storeCommand)
     }
 
@@ -137,6 +139,7 @@ final class AgentHealth {
     }
 
     private func storeCheck() -> HealthCheck {
+        guard !lifecycle.isLoading else { return HealthCheck(name: "store", ok: true, detail: Self.opening) }
         let quarantined = lifecycle.store.quarantined
         let kept =
             "damaged files are kept in \(options.stateDirectory): \(quarantined.joined(separator: ", ")); delete them when "
@@ -280,6 +283,9 @@ final class AgentHealth {
         let url = "\(isLocal ? "http" : "https")://\(network)/common"
         return (try? Authority(url)) ?? .common
     }
+
+    private static let opening = "the store is being opened"
+
     /// The number of diagnoses that one process may wait for.
     private static let peerLimit = 8
 

@@ -78,6 +78,9 @@ final class StoreLifecycle {
         }
     }
 
+    /// Whether the store is being loaded.
+    var isLoading: Bool { if case .loading = state { true } else { false } }
+
     /// Whether requests are answered from the cache: the store is loaded, and is not being locked.
     var isLoaded: Bool { if case .loaded = state { true } else { false } }
 

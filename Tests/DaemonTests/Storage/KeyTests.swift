@@ -133,8 +133,13 @@ internal import TokenModel
             let second = try TestProcess("sso-agent", ["--allow-loopback-http"], environment: environment)
             try await second.waitForError("listening on")
             let client = AgentClient(socketPath: f.socketPath)
-            #expect(try await client.status().accounts == 0)
-            #expect(try await client.diagnose().checks.contains { $0.name == "key" })
+            let status = try await client.status()
+            #expect(status.accounts == 0 && status.storeProblem == "the store is being opened")
+            let printed = try await f.run("ssoctl", ["status"]).output
+            #expect(printed.contains("the store is being opened") && !printed.contains("0 accounts"), "\(printed)")
+            let checks = try await client.diagnose().checks
+            #expect(checks.contains { $0.name == "key" })
+            #expect(checks.first { $0.name == "store" }?.detail == "the store is being opened")
             #expect(try await client.keyStatus().isOpen == false)
             try await shell(f, "echo yes >'\(bin)/prompt'")
             #expect(try await client.unlock(Unlock()).isOpen)
