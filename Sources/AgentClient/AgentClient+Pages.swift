@@ -7,47 +7,71 @@ protocol PagedRequest: WireRequest {
     var after: String? { get set }
 
     static func next(of page: Reply) -> String?
+
+    /// The size of a page in bytes, approximately.
+    static func size(of page: Reply) -> Int
 }
 
 extension ListAccounts: PagedRequest {
     static func next(of page: Reply) -> String? { page.next }
+
+    static func size(of page: Reply) -> Int {
+        page.accounts.reduce(0) { $1.tenantProfiles.reduce($0 + $1.approximateSize) { $0 + $1.approximateSize } }
+    }
 }
 
 extension ListCredentials: PagedRequest {
     static func next(of page: Reply) -> String? { page.next }
+
+    static func size(of page: Reply) -> Int { page.credentials.reduce(0) { $0 + $1.approximateSize } }
+}
+
+/// What this process takes of a list. No cache has as much; the agent can be another user's, and a list of it endless.
+struct ListLimits {
+    var pages = 16_384
+    /// The limit of the size, in bytes: that of an agent's store.
+    var bytes = 1 << 30
+
+    /// Takes a page.
+    ///
+    /// - Throws: `malformedMessage` (-53001) if the list is too long.
+    mutating func take<Request: PagedRequest>(_ page: Request.Reply, of request: Request) throws(TokenError) {
+        pages -= 1
+        bytes -= Request.size(of: page)
+        guard pages >= 0, bytes >= 0 else {
+            throw TokenError(.malformedMessage, "the agent's list has no end; restart the agent")
+        }
+    }
 }
 
 extension AgentClient {
     /// Requests every page of a list, and calls `add` with each.
     ///
     /// - Throws: `malformedMessage` (-53001) if the list does not end.
-    func pages<Request: PagedRequest>(of list: Request, _ add: (Request.Reply) -> Void) async throws(TokenError) {
-        var request = list
-        for _ in 0..<Self.pageLimit {
+    func pages<Request: PagedRequest>(
+        of list: Request, within limits: ListLimits = ListLimits(), _ add: (Request.Reply) -> Void
+    ) async throws(TokenError) {
+        var (request, limits) = (list, limits)
+        repeat {
             let page = try await call(request)
+            try limits.take(page, of: request)
             add(page)
             request.after = Request.next(of: page)
-            if request.after == nil { return }
-        }
-        throw Self.endless
+        } while request.after != nil
     }
 
     /// The blocking form of `pages`.
-    func waitForPages<Request: PagedRequest>(of list: Request, _ add: (Request.Reply) -> Void) throws(TokenError) {
-        var request = list
-        for _ in 0..<Self.pageLimit {
+    func waitForPages<Request: PagedRequest>(
+        of list: Request, within limits: ListLimits = ListLimits(), _ add: (Request.Reply) -> Void
+    ) throws(TokenError) {
+        var (request, limits) = (list, limits)
+        repeat {
             let page = try wait(request)
+            try limits.take(page, of: request)
             add(page)
             request.after = Request.next(of: page)
-            if request.after == nil { return }
-        }
-        throw Self.endless
+        } while request.after != nil
     }
-
-    /// No cache has as many pages. The agent can be another user's, and a list of it endless.
-    private static let pageLimit = 16_384
-
-    private static let endless = TokenError(.malformedMessage, "the agent's list has no end; restart the agent")
 }
 
 extension [Account] {

@@ -308,20 +308,3 @@ extension AccountCredentials {
         return preferred.mapValues(\.token)
     }
 }
-
-extension Account {
-    /// An upper bound of the account's size in a message without its profiles, in bytes.
-    fileprivate var approximateSize: Int {
-        128 + (homeAccountID?.text.utf8.count ?? 0) + (username?.utf8.count ?? 0) + environment.utf8.count
-            + (homeIDToken?.utf8.count ?? 0)
-    }
-}
-
-extension TenantProfile {
-    /// An upper bound of the profile's size in a message, in bytes.
-    fileprivate var approximateSize: Int {
-        128 + realm.utf8.count + (localAccountID?.utf8.count ?? 0) + (username?.utf8.count ?? 0)
-            + environment.utf8.count
-            + (idToken?.utf8.count ?? 0)
-    }
-}

@@ -226,14 +226,3 @@ private struct ListedCredential {
         if let completed, completed.isUnread { unread.append(.idToken(completed)) }
     }
 }
-
-extension Credential {
-    /// An upper bound of the credential's size in a message, in bytes.
-    fileprivate var approximateSize: Int {
-        let texts = [id, clientID.text, familyID?.text, authority, tokenType, idToken, account.username].compactMap(
-            \.self)
-        return scopes.scopes.reduce(256 + (accessToken?.count ?? 0) + (account.homeAccountID?.text.utf8.count ?? 0)) {
-            $0 + 8 + $1.utf8.count
-        } + texts.reduce(0) { $0 + 8 + $1.utf8.count }
-    }
-}

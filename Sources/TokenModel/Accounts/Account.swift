@@ -34,6 +34,12 @@ public struct Account: Sendable, Equatable {
         self.homeIDToken = homeIDToken
     }
 
+    /// An upper bound of the account's size in a message without its profiles, in bytes.
+    package var approximateSize: Int {
+        128 + (homeAccountID?.text.utf8.count ?? 0) + (username?.utf8.count ?? 0) + environment.utf8.count
+            + (homeIDToken?.utf8.count ?? 0)
+    }
+
     /// The reference by which a request names this account.
     public var reference: AccountReference {
         AccountReference(homeAccountID: homeAccountID, username: username)
@@ -75,6 +81,13 @@ public struct TenantProfile: Sendable, Equatable {
         self.environment = environment
         self.isHome = isHome
         self.idToken = idToken
+    }
+
+    /// An upper bound of the profile's size in a message, in bytes.
+    package var approximateSize: Int {
+        128 + realm.utf8.count + (localAccountID?.utf8.count ?? 0) + (username?.utf8.count ?? 0)
+            + environment.utf8.count
+            + (idToken?.utf8.count ?? 0)
     }
 }
 

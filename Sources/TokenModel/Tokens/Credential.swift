@@ -56,4 +56,13 @@ public struct Credential: Sendable, Equatable, Identifiable {
         self.idToken = idToken
         self.account = account
     }
+
+    /// An upper bound of the credential's size in a message, in bytes.
+    package var approximateSize: Int {
+        let texts = [id, clientID.text, familyID?.text, authority, tokenType, idToken, account.username].compactMap(
+            \.self)
+        return scopes.scopes.reduce(256 + (accessToken?.count ?? 0) + (account.homeAccountID?.text.utf8.count ?? 0)) {
+            $0 + 8 + $1.utf8.count
+        } + texts.reduce(0) { $0 + 8 + $1.utf8.count }
+    }
 }

@@ -1,9 +1,10 @@
-internal import AgentClient
 internal import AgentTestSupport
 internal import TestSupport
 internal import Testing
 internal import TokenModel
 internal import TokenWire
+
+@testable internal import AgentClient
 
 /// An agent that names a next page with every page, as a broken one could, or one of another user whom `SSO_AGENT_OWNER` names.
 @Suite(.bounded) struct EndlessListTests {
@@ -29,5 +30,33 @@ internal import TokenWire
             try client.listCredentialsAndWait(ListCredentials())
         }
         #expect(credentials?.code == .malformedMessage)
+    }
+
+    /// A list that would take all of the app's memory has fewer pages than are taken.
+    @Test func endsListsThatAreTooLong() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("agent.sock")
+        let profile = TenantProfile(
+            realm: "home", localAccountID: nil, username: nil, environment: "host", isHome: true,
+            idToken: String(repeating: "x", count: 100_000))
+        let account = Account(
+            homeAccountID: nil, username: "alice", environment: "host", source: .msal, tenantProfiles: [profile])
+        let page = ListAccounts.Reply(accounts: [account], next: "next")
+        let agent = try PretendedAgent(at: path) { frame in
+            guard (try? frame.request(ListAccounts.self)) != nil else { return nil }
+            return ReplyFrame.encode(.success(page), to: ListAccounts.self, id: frame.id)
+        }
+        defer { agent.end() }
+        let client = AgentClient(socketPath: path, appName: "test")
+        let (list, limits) = (ListAccounts(clientID: nil), ListLimits(bytes: 250_000))
+        var pages = 0
+        let error = await #expect(throws: TokenError.self) {
+            try await client.pages(of: list, within: limits) { _ in pages += 1 }
+        }
+        #expect(error?.code == .malformedMessage && pages == 2)
+        let waiting = #expect(throws: TokenError.self) {
+            try client.waitForPages(of: list, within: limits) { _ in pages += 1 }
+        }
+        #expect(waiting?.code == .malformedMessage && pages == 4)
     }
 }
