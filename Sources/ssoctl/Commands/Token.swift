@@ -100,6 +100,10 @@ struct TokenWork: CommandWork {
         }
         var printout = Printout(result, idToken: form.isIDToken ? result.idToken : nil)
         if form.decodes { try printout.decode() }
+        // A line break would begin a header of its own, and any other control character may do something to a terminal.
+        if !isJSON, !form.decodes, describe(printout)?.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) == true {
+            throw TokenError(.malformedMessage, "the agent's token has control characters, and is not printed")
+        }
         if let file = form.file {
             try form.write(isJSON ? Terminal.json(printout) : describe(printout) ?? "", to: file)
         }

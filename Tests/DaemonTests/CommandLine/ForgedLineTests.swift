@@ -25,6 +25,34 @@ internal import TokenWire
         }
     }
 
+    /// A line break in a token or its type would be the beginning of another header.
+    @Test(
+        arguments: [
+            ("token\r\nX-Header: 1", "Bearer"), ("token", "Bearer\nX-Header: 1"), ("to\u{7F}ken", "Bearer"),
+        ])
+    func printsNoTokenWithControlCharacters(token: String, type: String) async throws {
+        try await AgentProcessFixture.with { f in
+            let path = f.folder.file("other.sock")
+            let account = Account(
+                homeAccountID: HomeAccountID("a.b"), username: nil, environment: "host", source: .msal)
+            let result = TokenResult(
+                accessToken: Secret(token), tokenType: type, expiresOn: 4_000_000_000, scopes: ["s"], idToken: nil,
+                account: account, tenantProfile: nil, authority: "https://host/common", correlationID: CorrelationID(),
+                isFromCache: true)
+            let agent = try PretendedAgent(at: path) { frame in
+                guard (try? frame.request(AcquireTokenSilent.self)) != nil else { return nil }
+                return ReplyFrame.encode(.success(result), to: AcquireTokenSilent.self, id: frame.id)
+            }
+            defer { agent.end() }
+            let arguments = [
+                "token", "--client-id", "app-1", "--scope", "s", "--account", "a.b", "--authority",
+                "https://login.microsoftonline.com/common", "--header",
+            ]
+            let printed = try await f.ssoctl(arguments, status: 1, variables: ["SSO_AGENT_SOCK": path])
+            #expect(printed.output.isEmpty && printed.errors.contains("control characters"), "\(printed)")
+        }
+    }
+
     /// A reply with this text as its message, its problem or its detail; nil for `hello`.
     private static func reply(to frame: RequestFrame, with text: String) -> [UInt8]? {
         if (try? frame.request(GetStatus.self)) != nil {
