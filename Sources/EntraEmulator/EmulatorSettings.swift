@@ -100,6 +100,11 @@ package struct EmulatorSettings: Codable, Sendable, Equatable {
     }
 }
 
+extension Dictionary where Key == String {
+    /// The value of an app, by its client ID in any case.
+    func value(ofApp clientID: String) -> Value? { first { $0.key.lowercased() == clientID.lowercased() }?.value }
+}
+
 /// A national cloud that the emulator plays besides its own cloud.
 package struct EmulatedCloud: Codable, Sendable, Equatable {
     /// The cloud's hosts, with their ports if they have one; the first is `preferred_network`.

@@ -80,6 +80,28 @@ internal import Testing
         }
     }
 
+    @Test func comparesClientIDsRegardlessOfCase() async throws {
+        try await withEmulator { emulator in
+            var app = App(emulator: emulator, clientID: "First-App")
+            emulator.control.settings.rotation = .none
+            emulator.control.settings.familyApps = ["first-APP": "1", "Second-App": "1"]
+            let signIn = try await app.signIn()
+            #expect(signIn["foci"] == "1")
+            for clientID in ["first-app", "second-app"] {
+                app.clientID = clientID
+                let reply = try await app.redeem(refreshToken: signIn.text("refresh_token"))
+                #expect(reply.status == 200 && reply["foci"] == "1")
+            }
+            emulator.control.settings.familyApps = [:]
+            app.clientID = "FIRST-APP"
+            let reply = try await app.redeem(refreshToken: signIn.text("refresh_token"))
+            #expect(reply.status == 200 && reply["foci"] == nil)
+            emulator.control.settings.redirectURIs = ["first-app": []]
+            let page = try await app.authorize()
+            #expect(page.status == 400 && page.body.contains("AADSTS50011"))
+        }
+    }
+
     @Test func bindsATokenToItsAppWithoutAFamily() async throws {
         try await withEmulator { emulator in
             var app = App(emulator: emulator)

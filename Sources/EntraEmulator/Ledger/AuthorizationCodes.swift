@@ -67,7 +67,7 @@ extension Ledger {
         let secret = try redemption.parameters.required("code")
         guard let code = codes[secret] else { throw .malformedGrant }
         guard !code.isRedeemed else { throw .codeAlreadyRedeemed }
-        guard code.clientID == redemption.clientID else { throw .wrongClient }
+        guard redemption.isOf(app: code.clientID) else { throw .wrongClient }
         guard code.issuer == redemption.issuer else { throw .wrongIssuer }
         guard let redirectURI = redemption.parameters["redirect_uri"] else { throw .missingRedirectURI }
         guard code.redirectURI == redirectURI else { throw .wrongRedirectURI }

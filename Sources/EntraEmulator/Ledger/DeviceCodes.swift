@@ -44,7 +44,7 @@ extension Ledger {
         // The names of these errors are Entra's own.
         let isStandard = redemption.authority.kind == .openID
         guard var code = deviceCodes[secret] else { throw isStandard ? .malformedGrant : .badDeviceCode }
-        guard code.clientID == redemption.clientID else { throw .wrongClient }
+        guard redemption.isOf(app: code.clientID) else { throw .wrongClient }
         guard redemption.now < code.expiresOn else { throw .expiredDeviceCode }
         code.polls += 1
         if code.decision == .pending, code.polls == redemption.settings.deviceCodeApprovedAtPoll {

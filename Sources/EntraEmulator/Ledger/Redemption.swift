@@ -34,7 +34,10 @@ struct Redemption: Sendable {
     /// Whether a refresh token is valid for one resource only.
     var isSingleResource: Bool { authority.kind == .adfs && settings.adfs.level == .windows2012R2 }
 
-    var familyID: String? { settings.familyApps[clientID.lowercased()] }
+    var familyID: String? { settings.familyApps.value(ofApp: clientID) }
+
+    /// Whether an app is the one that has sent the request. Entra compares client IDs regardless of case.
+    func isOf(app: String) -> Bool { app.lowercased() == clientID.lowercased() }
 
     /// The requested scopes; those granted at the sign-in if the request names none.
     ///

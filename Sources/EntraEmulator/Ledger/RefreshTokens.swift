@@ -64,7 +64,7 @@ extension Ledger {
         guard !token.isRevoked else { throw .revokedToken }
         guard !token.isReplaced else { throw .reusedToken }
         guard redemption.now < token.expiresOn else { throw .expiredGrant }
-        if token.clientID != redemption.clientID {
+        if !redemption.isOf(app: token.clientID) {
             guard let familyID = token.familyID else { throw .wrongClient }
             guard familyID == redemption.familyID else { throw .notInFamily }
         }

@@ -81,7 +81,7 @@ struct AuthorizeRoute: Sendable {
 extension EmulatorSettings {
     /// The error for a redirect URI that is not registered; nil if it is, or if the app's redirect URIs are not checked.
     func refusal(of redirectURI: String, for clientID: String) -> OAuthFailure? {
-        guard let registered = redirectURIs[clientID],
+        guard let registered = redirectURIs.value(ofApp: clientID),
             !registered.contains(where: RegisteredRedirect(redirectURI).matches)
         else { return nil }
         return .unregisteredRedirectURI(redirectURI, clientID: clientID)
