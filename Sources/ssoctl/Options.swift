@@ -98,12 +98,16 @@ struct AppFilter {
 
     /// The command by which a user signs in to an app.
     ///
-    /// - Parameter clientID: nil for the default app.
-    func signIn(_ clientID: ClientID?) -> CommandLineWords {
+    /// - Parameters:
+    ///   - clientID: nil for the default app.
+    ///   - own: the account's authority, if an account is to sign in: an app without an authority is at the public cloud.
+    func signIn(_ clientID: ClientID?, at own: Authority? = nil) -> CommandLineWords {
         let app = clientID.flatMap { appNames[$0] }.flatMap { settings?.configuration.app(named: $0) }
         let target = app.map { [$0.name] } ?? clientID.map { ["--client-id", $0.text] } ?? []
         let hasScopes = clientID == nil || app.map { !$0.scopes.isEmpty || $0.resource != nil } ?? false
-        return CommandLineWords("ssoctl", "sign-in") + target + (hasScopes ? [] : ["--scope", "User.Read"])
+        let isElsewhere = own.map { !CloudDirectory().sameCloud(Authority.common.environment, $0.environment) } ?? false
+        let authority = isElsewhere && app?.authority == nil ? own.map { ["--authority", $0.url] } ?? [] : []
+        return CommandLineWords("ssoctl", "sign-in") + target + (hasScopes ? [] : ["--scope", "User.Read"]) + authority
             + (group.map { ["--group", $0.name] } ?? [])
     }
 }

@@ -47,7 +47,7 @@ struct WatchCommand: AsyncParsableCommand {
                 var output = outputHere
                 output.isAtPublishedSocket = await AgentClient.shared.isAtPublishedSocket()
                 for try await event in AgentClient.shared.events(request) {
-                    output.show(event)
+                    await output.show(event)
                     if StandardStream.outputFailure != nil { break }
                 }
             }
@@ -77,11 +77,12 @@ private struct EventOutput: Sendable {
     /// Whether the commands that help have to be run elsewhere.
     var isAtPublishedSocket = false
 
-    func show(_ event: AgentEvent) {
+    func show(_ event: AgentEvent) async {
         if isJSON {
             Terminal.print(Terminal.jsonLine(EventJSON(event, app: event.clientID.flatMap { filter.appNames[$0] })))
         } else {
-            Terminal.print(StyledText(line(event) + "\n"))
+            let line = await line(event)
+            Terminal.print(StyledText(line + "\n"))
         }
         guard notifies, event.isForNotification else { return }
         // Without the account: other users can read the arguments of a program.
@@ -89,11 +90,11 @@ private struct EventOutput: Sendable {
         _ = Program.output(of: ["notify-send", "--app-name=sso-agent", "--", summary])
     }
 
-    private func line(_ event: AgentEvent) -> String {
+    private func line(_ event: AgentEvent) async -> String {
         let what = what(event)
         guard let account = account(of: event) else { return "\(Phrases.clock(event.time))  \(what)" }
         let padding = String(repeating: " ", count: max(Self.width - what.count, 0))
-        let remedy = event.kind == .interactionDue ? remedy(signIn(event)) : ""
+        let remedy = await event.kind == .interactionDue ? remedy(signIn(event)) : ""
         return "\(Phrases.clock(event.time))  \(what)\(padding)  \(account)\(remedy)"
     }
 
@@ -128,9 +129,19 @@ private struct EventOutput: Sendable {
     }
 
     /// The command by which the user signs in.
-    private func signIn(_ event: AgentEvent) -> String {
+    private func signIn(_ event: AgentEvent) async -> String {
         let hint = CommandLineWords.loginHint(event.account?.loginHint)
-        return UntrustedText.clean((filter.signIn(event.clientID) + hint).text)
+        let authority = await authority(of: event.account)
+        return UntrustedText.clean((filter.signIn(event.clientID, at: authority) + hint).text)
+    }
+
+    private func authority(of account: Account?) async -> Authority? {
+        guard let account, let own = Authority(of: account, localScheme: "https"), own.isLoopback else {
+            return account.flatMap { Authority(of: $0, localScheme: "https") }
+        }
+        // Only the tokens tell whether a provider on this machine is reached without TLS.
+        let tokens = try? await AccountTokens.read(AgentClient.shared, filter.sharingGroup, isRequired: false)
+        return Authority(of: account, localScheme: tokens?.localScheme ?? "https")
     }
 
     /// The width of the column that says what has happened.

@@ -96,7 +96,10 @@ internal import TokenWire
             }
             let line = try await watch.waitForOutput("→")
             #expect(line.contains("sign-in due for app-1") && line.contains(Self.alice))
-            let command = "ssoctl sign-in --client-id app-1 --scope User.Read --login-hint \(Self.alice)"
+            // The account's provider is not the public cloud, and is reached without TLS.
+            let tenant = try #require(account.homeAccountID?.tenantID)
+            let command =
+                "ssoctl sign-in --client-id app-1 --scope User.Read --authority \(f.url)/\(tenant) --login-hint \(Self.alice)"
             let rest = try await line.hasSuffix("\n") ? "" : watch.waitForOutput("\n")
             #expect((line + rest).contains("→ \(command)\n"), "\(line + rest)")
             // Written before the next event is printed.
