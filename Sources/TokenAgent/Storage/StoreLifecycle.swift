@@ -1,5 +1,6 @@
 internal import Logging
 internal import NIOCore
+internal import Synchronization
 internal import TokenCache
 internal import TokenModel
 internal import TokenStore
@@ -48,8 +49,8 @@ final class StoreLifecycle {
     private var isLockedByUser = false
     /// The number of loads that are in progress or wait for an earlier one.
     private var pendingLoads = 0
-    /// When the first of them began, in seconds since 1970.
-    private var loadingSince: Int64 = 0
+    /// The time limit of a keyring since the first of them began; nil if there are none.
+    private var keyringLimit: KeyringLimit?
 
     init(_ core: AgentCore, store: any CacheStore, timers: Timers, logger: Logger) {
         self.store = store
@@ -98,7 +99,8 @@ final class StoreLifecycle {
         case .loaded: return loop.makeSucceededFuture(.success(()))
         case .notBegun, .failed, .locked:
             earlier = nil
-            loadingSince = now()
+            keyringLimit?.loadEnded()
+            keyringLimit = KeyringLimit(loop, timers)
         }
         pendingLoads += 1
         let loading = tasks.start { () async throws(TokenError) in
@@ -149,21 +151,16 @@ final class StoreLifecycle {
         _ wait: EventLoopFuture<Result<Void, TokenError>>
     ) -> EventLoopFuture<Result<Void, TokenError>> {
         guard !isKeyringOverdue else { return loop.makeSucceededFuture(.failure(.keyringUnavailable)) }
+        guard let keyringLimit else { return wait }
         let (store, promise) = (store, loop.makePromise(of: Result<Void, TokenError>.self))
-        let timeout = timers.schedule(loop, .seconds(max(Self.keyringTimeout - loadingTime, 0))) {
-            if store.isAskingKeyring { promise.succeed(.failure(.keyringUnavailable)) }
+        keyringLimit.end.whenSuccess { isOver in
+            if isOver, store.isAskingKeyring { promise.succeed(.failure(.keyringUnavailable)) }
         }
-        wait.whenComplete { outcome in
-            timeout.cancel()
-            promise.completeWith(outcome)
-        }
+        wait.whenComplete { promise.completeWith($0) }
         return promise.futureResult
     }
 
-    private var isKeyringOverdue: Bool { loadingTime >= Self.keyringTimeout && store.isAskingKeyring }
-
-    /// The time for which the store has been loaded, in seconds.
-    private var loadingTime: Int64 { abs(now() - loadingSince) }
+    private var isKeyringOverdue: Bool { keyringLimit?.isOver == true && store.isAskingKeyring }
 
     /// The answer to a silent request that need not wait for the load; nil if the store is not being loaded.
     func earlyAnswer(to request: AcquireTokenSilent) -> Result<TokenResult, TokenError>? {
@@ -293,6 +290,10 @@ final class StoreLifecycle {
     private func loadNow(_ passphrase: Secret?, unlocks: Bool) async throws(TokenError) {
         defer {
             pendingLoads -= 1
+            if pendingLoads == 0 {
+                keyringLimit?.loadEnded()
+                keyringLimit = nil
+            }
             early.removeAll()
         }
         try await transitions.exclusive(.lockOrLoad) { () async throws(TokenError) in
@@ -352,8 +353,32 @@ final class StoreLifecycle {
 
     /// The time-out of status requests while the store is being loaded; most stores are loaded sooner.
     private static let statusTimeout = TimeAmount.milliseconds(500)
-    /// The time in which a user unlocks a keyring that asks for its password at once, in seconds.
-    private static let keyringTimeout: Int64 = 30
     /// The minimum time between attempts to load a store that cannot be loaded.
     private static let secondsBetweenLoads: Int64 = 5
+}
+
+/// The time in which a user unlocks a keyring that asks for its password at once, with one timer for all requests that wait. The clock of
+/// the system is not used: it may be set meanwhile, as after a start.
+private final class KeyringLimit: Sendable {
+    private let hasPassed = Atomic(false)
+    private let promise: EventLoopPromise<Bool>
+    private let timer: Timers.Timer
+
+    init(_ loop: any EventLoop, _ timers: Timers) {
+        let promise = loop.makePromise(of: Bool.self)
+        self.promise = promise
+        timer = timers.schedule(loop, .seconds(30)) { promise.succeed(true) }
+        end.whenSuccess { if $0 { self.hasPassed.store(true, ordering: .relaxed) } }
+    }
+
+    /// Whether the time has passed.
+    var isOver: Bool { hasPassed.load(ordering: .relaxed) }
+
+    /// Completes when the time has passed, with true, or when the load has ended, with false.
+    var end: EventLoopFuture<Bool> { promise.futureResult }
+
+    func loadEnded() {
+        timer.cancel()
+        promise.succeed(false)
+    }
 }

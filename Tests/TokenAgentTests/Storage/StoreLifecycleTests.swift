@@ -112,6 +112,24 @@ internal import TokenStore
         #expect(parts.timers.count == 0)
     }
 
+    /// As by the network soon after a start.
+    @Test func waitsForTheKeyringAlthoughTheClockIsSet() async throws {
+        parts.store.answerLoads(with: nil)
+        parts.store.askKeyring()
+        let load = await parts.load()
+        let held = await parts.store.heldLoads.next()
+        let first = try #require(await parts.loaded())
+        parts.clock.advance(by: 86_400)
+        let second = try #require(await parts.loaded())
+        try await parts.settle()
+        #expect([first.isDone, second.isDone] == [false, false])
+        #expect(parts.timers.count == 1, "however many requests wait")
+        parts.store.askKeyring(false)
+        held.resume(returning: .success(LoadedCache()))
+        for wait in [load, first, second] { try await wait.value() }
+        #expect(parts.timers.count == 0)
+    }
+
     /// A store with very many records takes its time.
     @Test func waitsForALoadThatNeedsNoKeyring() async throws {
         parts.store.answerLoads(with: nil)
