@@ -13,6 +13,8 @@ struct PendingCall: Sendable {
     var deadline: MonotonicTime
     var isRepeatable: Bool
     var timesSent = 0
+    /// Whether a connection was already closed when the call was to be sent on it. Once, that does not count as sent.
+    var hasMetClosedConnection = false
     /// Called with a reply that comes after the call has ended without one; nil for a call whose late reply is of no use.
     var lateReply: LateReply?
     var deliver: @Sendable (AgentConnection.Outcome) -> Void
@@ -84,12 +86,13 @@ struct ConnectionState {
     /// Writes the frame of a call whose caller will read the reply. The call is not registered, unless it has to wait
     /// longer (`adopt`).
     ///
-    /// - Returns: the number of the connection; nil if there is none, or a call is in flight.
+    /// - Returns: the number of the connection; nil if there is none, it takes nothing any more, or a call is in flight.
     mutating func sendAlone(_ frame: [UInt8], id: UInt64) -> UInt64? {
         guard let socket, reader == .none, soleCall == nil, calls.isEmpty, outbox.isEmpty, !isClosed else { return nil }
+        let sent = frame.withUnsafeBytes { send(socket, $0.baseAddress, $0.count, Self.sendFlags) }
+        guard sent >= 0 || Self.mayTakeMore else { return nil }
         reader = .caller
         soleCall = (id, nil)
-        let sent = frame.withUnsafeBytes { send(socket, $0.baseAddress, $0.count, Self.sendFlags) }
         if sent < frame.count {
             outbox = Array(frame.dropFirst(max(sent, 0)))
             wakeThread()
@@ -262,7 +265,7 @@ struct ConnectionState {
     /// the client was closed.
     ///
     /// No event is awaited while a caller reads or no call is in flight: Linux's `poll` reports a broken connection regardless. That of macOS
-    /// does not; there the next call finds it broken.
+    /// does not; there the next call finds it broken, and is sent on another one.
     mutating func nextWait() -> (events: Int16, deadline: MonotonicTime)? {
         guard !isClosed else { return nil }
         if reader != .caller { reader = calls.isEmpty ? .none : .thread }
@@ -273,22 +276,34 @@ struct ConnectionState {
 
     /// Writes as much of the outbox as the socket takes without blocking. A socket that takes nothing any more is ended for reading too,
     /// so that the thread closes it: it would be writable for ever.
-    mutating func flush() {
-        guard let socket, !outbox.isEmpty else { return }
+    ///
+    /// - Returns: false if nothing of the outbox was or will be sent.
+    @discardableResult
+    mutating func flush() -> Bool {
+        guard let socket, !outbox.isEmpty else { return true }
         let sent = outbox.withUnsafeBytes { send(socket, $0.baseAddress, $0.count, Self.sendFlags) }
         if sent > 0 {
             outbox.removeFirst(sent)
-        } else if sent < 0, errno != EAGAIN, errno != EINTR {
+        } else if sent < 0, !Self.mayTakeMore {
             outbox.removeAll()
             shutdown(socket, Int32(SHUT_RDWR))
+            return false
         }
+        return true
     }
 
+    /// Whether a socket that has just taken nothing may do so later, by the error of the system.
+    private static var mayTakeMore: Bool { errno == EAGAIN || errno == EINTR }
+
     private mutating func transmit(_ id: UInt64) {
-        guard let frame = calls[id]?.frame else { return }
-        calls[id]?.timesSent += 1
-        outbox += frame
-        flush()
+        guard var call = calls[id] else { return }
+        outbox += call.frame
+        if !flush(), !call.hasMetClosedConnection {
+            call.hasMetClosedConnection = true
+        } else {
+            call.timesSent += 1
+        }
+        calls[id] = call
     }
 
     private func wakeThread() {

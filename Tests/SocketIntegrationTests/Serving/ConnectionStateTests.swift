@@ -189,15 +189,36 @@ internal import TokenWire
     @Test func endsAConnectionWhoseOtherEndDoesNotRead() throws {
         try Pair.with { pair in
             var state = pair.connected()
+            Self.startThread(of: &state)
             pair.refuseInput()
-            let sent = state.sendAlone([1], id: 1)
-            #expect(sent != nil)
-            #expect(state.nextWait()?.events == Int16(POLLOUT))
-            state.flush()
-            #expect(state.nextWait()?.events == 0)
+            Self.add(1, to: &state, until: .distantFuture)
+            #expect(state.nextWait()?.events == Int16(POLLIN))
             var byte: UInt8 = 0
             let count = recv(pair.socket, &byte, 1, Int32(MSG_DONTWAIT))
             #expect(count == 0)
+        }
+    }
+
+    /// As on macOS after a restart of the agent, which nobody has noticed. The agent got nothing of the call.
+    @Test func keepsACallForTheNextConnectionIfThisOneWasClosedBefore() throws {
+        try Pair.with { pair in
+            var state = pair.connected()
+            Self.startThread(of: &state)
+            pair.refuseInput()
+            let alone = state.sendAlone([1], id: 1)
+            #expect(alone == nil)
+            state.reserve(1)
+            let call = PendingCall(frame: [1], deadline: .distantFuture, isRepeatable: false) { _ in }
+            let added = state.add(call, id: 1)
+            #expect(added.isSent && pair.isWoken)
+            state.disconnected()
+            let first = state.connectionBroke()
+            #expect(first.ended.isEmpty && first.hasCallsLeft)
+            // An agent that closes every connection must not keep the thread busy.
+            _ = state.opened(socket: pair.socket, wake: pair.wake, hello: [], at: .now)
+            state.disconnected()
+            let second = state.connectionBroke()
+            #expect(second.ended.count == 1 && !second.hasCallsLeft)
         }
     }
 
@@ -261,6 +282,12 @@ internal import TokenWire
     private static func add(_ id: UInt64, to state: inout ConnectionState, until deadline: MonotonicTime) {
         state.reserve(id)
         _ = state.add(PendingCall(frame: [1], deadline: deadline, isRepeatable: true) { _ in }, id: id)
+    }
+
+    /// Marks the thread as started, as for a call that has ended.
+    private static func startThread(of state: inout ConnectionState) {
+        add(0, to: &state, until: .distantFuture)
+        _ = state.abandon(0)
     }
 
     private static func reply(_ id: UInt64) throws -> ReplyFrame {
