@@ -132,7 +132,8 @@ package enum UnixSocket {
     /// The local address of a socket, and its type and state.
     package struct LocalAddress: Sendable, Equatable {
         package let isStream: Bool
-        package let isListening: Bool
+        /// Nil if the system does not tell: macOS has no such option.
+        package let isListening: Bool?
         /// The path that the socket is bound to; empty if it has none.
         package let path: String
     }
@@ -155,7 +156,7 @@ package enum UnixSocket {
         #endif
         return LocalAddress(
             isStream: option(SO_TYPE, of: descriptor) == stream,
-            isListening: option(SO_ACCEPTCONN, of: descriptor) == 1, path: path)
+            isListening: option(SO_ACCEPTCONN, of: descriptor).map { $0 != 0 }, path: path)
     }
 
     private static func option(_ name: Int32, of descriptor: Int32) -> Int32? {

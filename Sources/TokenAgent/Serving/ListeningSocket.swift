@@ -37,7 +37,7 @@ enum ListeningSocket {
     /// - Throws: `agentUnavailable` (-53004) with the reason and the remedy.
     static func adopt(_ descriptor: Int32, at path: String) throws(TokenError) {
         let address = UnixSocket.localAddress(of: descriptor)
-        guard let address, address.isStream, address.isListening else {
+        guard let address, address.isStream, address.isListening != false else {
             throw handover("is not a stream socket that listens; use ListenStream= in the socket unit")
         }
         guard address.path == path else {

@@ -207,7 +207,7 @@ internal import TokenWire
         (0..<getdtablesize()).count { descriptor in
             // The socket had a longer name before it listened.
             guard let address = UnixSocket.localAddress(of: descriptor), address.path.hasPrefix(socketPath),
-                !address.isListening
+                address.isListening != true
             else { return false }
             var size: Int32 = 8 << 10
             return setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size)) == 0
