@@ -11,7 +11,7 @@ package enum CopiedProcess {
     /// A copy does not run with the Thread Sanitizer.
     package static func make() throws -> Int32 {
         typealias Fork = @convention(c) () -> Int32
-        guard let function = dlsym(nil, "fork") else { throw MissingFunction() }
+        guard let function = CFunction.address("fork") else { throw MissingFunction() }
         // The type is that of the function's declaration in C.
         return unsafeBitCast(function, to: Fork.self)()
     }
@@ -24,4 +24,18 @@ package enum CopiedProcess {
     }
 
     private struct MissingFunction: Error {}
+}
+
+/// The functions in C that Swift does not let programs call.
+enum CFunction {
+    /// The address of a function of any library of this process; nil if there is none.
+    static func address(_ name: String) -> UnsafeMutableRawPointer? {
+        // RTLD_DEFAULT, a macro that Swift does not import.
+        #if os(Linux)
+            let everyLibrary: UnsafeMutableRawPointer? = nil
+        #else
+            let everyLibrary = UnsafeMutableRawPointer(bitPattern: -2)
+        #endif
+        return dlsym(everyLibrary, name)
+    }
 }

@@ -16,14 +16,7 @@ package enum Sanitizer {
     /// that does not see its files.
     package static var isOfThreads: Bool { has("__tsan_init") }
 
-    private static func has(_ function: String) -> Bool {
-        #if os(Linux)
-            let everyLibrary: UnsafeMutableRawPointer? = nil
-        #else
-            let everyLibrary = UnsafeMutableRawPointer(bitPattern: -2)
-        #endif
-        return dlsym(everyLibrary, function) != nil
-    }
+    private static func has(_ function: String) -> Bool { CFunction.address(function) != nil }
 
     /// The variables of this process that the sanitizers of other processes need.
     static let variables = ProcessInfo.processInfo.environment.filter {
