@@ -90,4 +90,21 @@ internal import Testing
             }
         }
     }
+
+    #if os(Linux)
+        /// As in a root directory that was made for one program. Without its options, the agent would serve another socket and store.
+        @Test(
+            .enabled(if: Sandbox.isPossible, "only root can make namespaces"),
+            arguments: ["sso-agent", "ssoctl", "entra-emulator"])
+        func doesNothingIfItsArgumentsCannotBeRead(program: String) async throws {
+            try await AgentProcessFixture.with { f in
+                let script = "mount -t tmpfs none /proc && exec \"$0\" --version"
+                let ended = try await f.run(
+                    "/usr/bin/env",
+                    ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, Executable.path(program)])
+                #expect(ended.status == 64 && ended.output.isEmpty, "\(ended)")
+                #expect(ended.errors.contains("/proc is not mounted."), "\(ended)")
+            }
+        }
+    #endif
 }
