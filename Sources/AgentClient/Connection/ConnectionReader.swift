@@ -124,7 +124,7 @@ struct ConnectionReader {
             // An app that has forbidden itself to open files (RLIMIT_NOFILE) may not wait for two of them either.
             guard count >= 0 || errno == EINTR else { return }
             if events[1].revents != 0 { drain(wake) }
-            if events[0].revents & Int16(POLLOUT) != 0 { connection.state.withLock { $0.flush() } }
+            if events[0].revents & Int16(POLLOUT) != 0 { connection.state.withLock { _ = $0.flush() } }
             if events[0].revents & ~Int16(POLLOUT) != 0,
                 !connection.receive(waits: false, { connection.deliver($0) })
             {
