@@ -183,8 +183,12 @@ final class ScriptedStore: CacheStore {
             state.passphrases.append(passphrase)
             return state.loading
         }
-        if let result { return try result.get() }
-        return try await withCheckedContinuation { heldLoads.put($0) }.get()
+        let loaded =
+            if let result { try result.get() } else {
+                try await withCheckedContinuation { heldLoads.put($0) }.get()
+            }
+        updateReport { $0.phase = .open }
+        return loaded
     }
 
     /// The cache that is read while a load is held; nil if it cannot be read before the load ends.
