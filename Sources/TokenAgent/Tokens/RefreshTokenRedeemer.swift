@@ -7,8 +7,8 @@ internal import TokenStore
 /// Redeems refresh tokens: concurrent requests for the same token share one redemption, and no refresh token is redeemed twice at
 /// the same time.
 ///
-/// The steps of a redemption, in `send`: its redemption note is made durable, the refresh token is sent, and the response is
-/// saved in the commit that deletes the note; then the waiting requests are answered.
+/// The steps of a redemption, in `RefreshTokenSender.send`: its redemption note is made durable, the refresh token is sent, and the
+/// response is saved in the commit that deletes the note; then the waiting requests are answered.
 ///
 /// Used on the actor of `CacheOwner` only.
 final class RefreshTokenRedeemer {
@@ -24,9 +24,7 @@ final class RefreshTokenRedeemer {
     /// The redemptions of each peer at other providers than Microsoft's clouds.
     private lazy var otherProviders = ConcurrencyLimit<PeerKey>(places: Self.otherConnections)
     private let throttle: ThrottleTable
-    private let authorities: AuthorityResolver
-    private let saver: TokenSaver
-    private let service: any TokenService
+    private let sender: RefreshTokenSender
     private let tasks: TaskTracker
     private let loop: any EventLoop
     private let now: @Sendable () -> Int64
@@ -44,9 +42,7 @@ final class RefreshTokenRedeemer {
         notes = core.notes
         tokensInUse = core.tokensInUse
         throttle = core.throttle
-        authorities = core.authorities
-        saver = core.saver
-        service = core.service
+        sender = RefreshTokenSender(core)
         tasks = core.tasks
         loop = core.loop
         now = core.now
@@ -95,24 +91,10 @@ final class RefreshTokenRedeemer {
     /// - Parameter peer: the peer that asks.
     func redeem(_ request: RedeemGrant, of peer: PeerKey) async throws(TokenError) -> TokenResult {
         try await inShare(of: SharedRequest(peer), at: request.parameters.authority) { () async throws(TokenError) in
-            try await redeem(request)
-        }
-    }
-
-    private func redeem(_ request: RedeemGrant) async throws(TokenError) -> TokenResult {
-        // The cache may contain the same refresh token.
-        try await tokensInUse.exclusive(request.grant) { () async throws(TokenError) in
-            // The store may have been locked during the wait, or while the authority is resolved: nothing is sent any more.
-            if let refusal = commits.refusal { throw refusal }
-            let parameters = request.parameters
-            let authority = try await authorities.resolve(
-                parameters.authority, parameters, username: request.account.username)
-            if let refusal = commits.refusal { throw refusal }
-            var response = try await service.redeem(
-                authorities.tokenRequest(request.tokenGrant, at: authority, parameters), nil)
-            // A refresh token stays valid if the response has none in its place (RFC 6749 section 6).
-            if request.kind == .refreshToken { response.refreshToken = response.refreshToken ?? request.grant }
-            return try await saver.save(response, from: .signIn, parameters, at: parameters.authority)
+            // The cache may contain the same refresh token.
+            try await tokensInUse.exclusive(request.grant) { () async throws(TokenError) in
+                try await sender.send(request)
+            }
         }
     }
 
@@ -219,7 +201,7 @@ final class RefreshTokenRedeemer {
                 attempt.wasInterrupted = notes.wasInterrupted(token, in: request.parameters.sharingGroup)
                 let plan = attempt.plan
                 attempt.result = try await tokensInUse.exclusive(token.secret) { () async throws(TokenError) in
-                    try await send(token, plan, request.parameters, username: request.account.username)
+                    try await sender.send(token, plan, request.parameters, username: request.account.username)
                 }
                 return
             }
@@ -239,107 +221,6 @@ final class RefreshTokenRedeemer {
         CacheRecord.refreshToken(token).key(in: request.parameters.sharingGroup)
     }
 
-    /// Writes the redemption note, sends the refresh token, and saves the response.
-    ///
-    /// - Parameter username: the account's name as the request has it.
-    private func send(
-        _ token: RefreshTokenRecord, _ plan: RedemptionPlan, _ parameters: TokenParameters, username: String?
-    ) async throws(TokenError) -> TokenResult {
-        let group = parameters.sharingGroup
-        let authority = try await authorities.resolve(
-            plan.authority, parameters, username: memory.cache.username(of: plan.account, in: group) ?? username)
-        if let refusal = commits.refusal { throw refusal }
-        // If the note cannot be written, or there is no room for the response: the token is not sent, and stays valid.
-        try await commits.write([notes.note(of: token, in: group, at: now())], isRetried: false)
-        // If the tokens cannot be read, the redemption goes on, since nothing shows that this token has been removed.
-        try? await reader.read(memory.cache.accounts(withTokensOf: token.account, in: group), in: group)
-        guard memory.cache.stillHolds(token, in: group), !memory.cache.isSignedOut(token.account, of: parameters) else {
-            await deleteNote(of: token, in: group)
-            throw TokenSaver.signedOutMeanwhile
-        }
-        guard var request = authorities.tokenRequest(redeeming: token, at: authority, parameters) else {
-            await deleteNote(of: token, in: group)
-            throw Self.issuedElsewhere
-        }
-        request.subject = memory.cache.subject(
-            of: plan.account, for: parameters.clientID, at: plan.authority, in: group)
-        let delivery = DeliveryTracker()
-        let response: IssuedTokens
-        do throws(TokenError) {
-            response = try await service.redeem(request, delivery)
-        } catch {
-            if let refused = delivery.refusedTokens {
-                try await saveReplacement(in: refused, of: token, answering: request, at: plan.authority, group)
-            } else if delivery.mayHaveArrived {
-                try await saveRefusal(error, of: token, parameters)
-            } else {
-                await deleteNote(of: token, in: group)
-            }
-            throw error.withAccount(plan.account, cache: memory.cache, in: group)
-        }
-        guard !response.names(anotherThan: token.account, at: plan.authority) else {
-            try await settle(token, in: group) { $0.changes(removing: token, in: group) }
-            throw Self.otherAccount.withAccount(plan.account, cache: memory.cache, in: group)
-        }
-        do throws(TokenError) {
-            // If the account has been removed meanwhile, the removal has deleted the note too.
-            return try await saver.save(response, from: .redemption(token), parameters, at: plan.authority)
-        } catch {
-            if error.code == .serverInvalidResponse {
-                try await saveReplacement(in: response, of: token, answering: request, at: plan.authority, group)
-            }
-            throw error
-        }
-    }
-
-    /// Saves the refresh token of a response that is not valid. It replaces the one that was sent (RFC 6749 section 6): without it, the
-    /// user of a provider that rotates refresh tokens would have to sign in again. A response that names another user replaces nothing.
-    private func saveReplacement(
-        in response: IssuedTokens, of token: RefreshTokenRecord, answering request: TokenRequest,
-        at authority: Authority, _ group: SharingGroup
-    ) async throws(TokenError) {
-        guard !response.names(anotherThan: token.account, at: authority) else { return }
-        if let known = request.subject, let subject = response.claims?.subject, subject != known { return }
-        try await settle(token, in: group) {
-            $0.changes(renewing: token, with: response, for: request.clientID, at: now(), in: group)
-        }
-    }
-
-    /// Commits what a refusal changes in the cache, and deletes the note, before the waiting requests are answered.
-    private func saveRefusal(
-        _ error: TokenError, of token: RefreshTokenRecord, _ parameters: TokenParameters
-    ) async throws(TokenError) {
-        // Without an OAuth error the note stays, since the token may have been redeemed nevertheless.
-        guard error.details.oauthError != nil else { return }
-        let group = parameters.sharingGroup
-        try await settle(token, in: group) { $0.changes(rejecting: token, for: parameters.clientID, in: group, error) }
-    }
-
-    /// Commits the end of a redemption that brings no token: changes of the token's account, and the deletion of the note.
-    private func settle(
-        _ token: RefreshTokenRecord, in group: SharingGroup, _ changes: (CredentialCache) -> [CacheChange]
-    ) async throws(TokenError) {
-        try await commits.commit(changing: [token.account], in: group) { () async throws(TokenError) in
-            try? await reader.read([token.account], in: group)
-            let settled = notes.settled(by: token, in: group)
-            return (CommitQueue.CacheCommit(changes: changes(memory.cache), settled: settled), ())
-        }
-    }
-
-    /// Deletes the note of a refresh token that was not sent. That of an earlier redemption that was interrupted stays.
-    private func deleteNote(of token: RefreshTokenRecord, in group: SharingGroup) async {
-        guard !notes.wasInterrupted(token, in: group), let key = notes.settled(by: token, in: group) else { return }
-        try? await commits.write(notes.deletions(of: [key]))
-    }
-
-    private static let issuedElsewhere = TokenError(
-        .interactionRequired, "the refresh token was issued by another identity provider; sign in at this one",
-        reason: .authority)
-
-    private static let otherAccount = TokenError(
-        .interactionRequired, "the refresh token was another account's, as its redemption has shown; sign in again",
-        reason: .account)
-
     private static let unanswered = TokenError(.timedOut, "the token could not be renewed in time")
 
     /// The time for which a request with a valid token waits for a new one, as long as for one response of the token endpoint.
@@ -347,28 +228,6 @@ final class RefreshTokenRedeemer {
 
     private static let nothingToRedeem = TokenError(
         .interactionRequired, "there is no refresh token to redeem; sign in")
-}
-
-extension IssuedTokens {
-    /// Whether the response names another account than that of the refresh token. A file may have named a wrong one.
-    ///
-    /// An identifier that is too long for the store is another one there.
-    fileprivate func names(anotherThan account: AccountKey, at authority: Authority) -> Bool {
-        guard let named = homeAccountID, let known = account.homeAccountID, authority.kind != .openID,
-            ValueLimits.isIdentifier(named.text)
-        else { return false }
-        return named != known
-    }
-}
-
-extension RedeemGrant {
-    fileprivate var tokenGrant: Grant {
-        switch kind {
-        case .refreshToken: .refreshToken(grant)
-        case .saml11: .assertion(grant, isSAML2: false)
-        case .saml2: .assertion(grant, isSAML2: true)
-        }
-    }
 }
 
 extension TokenResult {

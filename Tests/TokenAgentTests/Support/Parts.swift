@@ -117,6 +117,17 @@ actor Parts {
         return (request, await provider.redemptions.next())
     }
 
+    /// Sets the state after a start with a note for every refresh token in the store.
+    func interruptEveryRedemption() throws {
+        let tokens = core.memory.cache.everything().compactMap { change in
+            switch change {
+            case .put(let stored) where stored.key.kind == .refreshToken: stored.key
+            default: nil
+            }
+        }
+        core.notes.load(Set(tokens))
+    }
+
     /// Signs a user out, by default of every app.
     ///
     /// - Returns: whether there was anything to remove.

@@ -1,0 +1,172 @@
+internal import TokenCache
+internal import TokenEndpoint
+internal import TokenModel
+
+/// Sends refresh tokens to token endpoints, and saves the responses.
+///
+/// The redemption note of a refresh token of the cache is durable before the token is sent. The commit that saves the response deletes the
+/// note: that of `TokenSaver.save` if there are tokens for the app, otherwise that of `settle`. The note of a token that was not sent is
+/// deleted as well. If the token may have arrived and there is no response, the note stays: see `RedemptionNotes`.
+///
+/// No token is sent twice at the same time, since `RefreshTokenRedeemer` holds it in `tokensInUse` meanwhile.
+///
+/// Used on the actor of `CacheOwner` only.
+final class RefreshTokenSender {
+    private let memory: CacheMemory
+    private let commits: CommitQueue
+    private let reader: TokenReader
+    private let notes: RedemptionNotes
+    private let authorities: AuthorityResolver
+    private let saver: TokenSaver
+    private let service: any TokenService
+    private let now: @Sendable () -> Int64
+
+    init(_ core: AgentCore) {
+        memory = core.memory
+        commits = core.commits
+        reader = core.reader
+        notes = core.notes
+        authorities = core.authorities
+        saver = core.saver
+        service = core.service
+        now = core.now
+    }
+
+    /// Writes the redemption note, sends the refresh token, and saves the response.
+    ///
+    /// - Parameter username: the account's name as the request has it.
+    func send(
+        _ token: RefreshTokenRecord, _ plan: RedemptionPlan, _ parameters: TokenParameters, username: String?
+    ) async throws(TokenError) -> TokenResult {
+        let group = parameters.sharingGroup
+        let authority = try await authorities.resolve(
+            plan.authority, parameters, username: memory.cache.username(of: plan.account, in: group) ?? username)
+        if let refusal = commits.refusal { throw refusal }
+        // If the note cannot be written, or there is no room for the response: the token is not sent, and stays valid.
+        try await commits.write([notes.note(of: token, in: group, at: now())], isRetried: false)
+        // If the tokens cannot be read, the redemption goes on, since nothing shows that this token has been removed.
+        try? await reader.read(memory.cache.accounts(withTokensOf: token.account, in: group), in: group)
+        guard memory.cache.stillHolds(token, in: group), !memory.cache.isSignedOut(token.account, of: parameters) else {
+            await deleteNote(of: token, in: group)
+            throw TokenSaver.signedOutMeanwhile
+        }
+        guard var request = authorities.tokenRequest(redeeming: token, at: authority, parameters) else {
+            await deleteNote(of: token, in: group)
+            throw Self.issuedElsewhere
+        }
+        request.subject = memory.cache.subject(
+            of: plan.account, for: parameters.clientID, at: plan.authority, in: group)
+        let delivery = DeliveryTracker()
+        let response: IssuedTokens
+        do throws(TokenError) {
+            response = try await service.redeem(request, delivery)
+        } catch {
+            if let refused = delivery.refusedTokens {
+                try await saveReplacement(in: refused, of: token, answering: request, at: plan.authority, group)
+            } else if delivery.mayHaveArrived {
+                try await saveRefusal(error, of: token, parameters)
+            } else {
+                await deleteNote(of: token, in: group)
+            }
+            throw error.withAccount(plan.account, cache: memory.cache, in: group)
+        }
+        guard !response.names(anotherThan: token.account, at: plan.authority) else {
+            try await settle(token, in: group) { $0.changes(removing: token, in: group) }
+            throw Self.otherAccount.withAccount(plan.account, cache: memory.cache, in: group)
+        }
+        do throws(TokenError) {
+            // If the account has been removed meanwhile, the removal has deleted the note too.
+            return try await saver.save(response, from: .redemption(token), parameters, at: plan.authority)
+        } catch {
+            if error.code == .serverInvalidResponse {
+                try await saveReplacement(in: response, of: token, answering: request, at: plan.authority, group)
+            }
+            throw error
+        }
+    }
+
+    /// Saves the refresh token of a response that is not valid. It replaces the one that was sent (RFC 6749 section 6): without it, the
+    /// user of a provider that rotates refresh tokens would have to sign in again. A response that names another user replaces nothing.
+    private func saveReplacement(
+        in response: IssuedTokens, of token: RefreshTokenRecord, answering request: TokenRequest,
+        at authority: Authority, _ group: SharingGroup
+    ) async throws(TokenError) {
+        guard !response.names(anotherThan: token.account, at: authority) else { return }
+        if let known = request.subject, let subject = response.claims?.subject, subject != known { return }
+        try await settle(token, in: group) {
+            $0.changes(renewing: token, with: response, for: request.clientID, at: now(), in: group)
+        }
+    }
+
+    /// Commits what a refusal changes in the cache, and deletes the note, before the waiting requests are answered.
+    private func saveRefusal(
+        _ error: TokenError, of token: RefreshTokenRecord, _ parameters: TokenParameters
+    ) async throws(TokenError) {
+        // Without an OAuth error the note stays, since the token may have been redeemed nevertheless.
+        guard error.details.oauthError != nil else { return }
+        let group = parameters.sharingGroup
+        try await settle(token, in: group) { $0.changes(rejecting: token, for: parameters.clientID, in: group, error) }
+    }
+
+    /// Commits the end of a redemption that brings no token: changes of the token's account, and the deletion of the note.
+    private func settle(
+        _ token: RefreshTokenRecord, in group: SharingGroup, _ changes: (CredentialCache) -> [CacheChange]
+    ) async throws(TokenError) {
+        try await commits.commit(changing: [token.account], in: group) { () async throws(TokenError) in
+            try? await reader.read([token.account], in: group)
+            let settled = notes.settled(by: token, in: group)
+            return (CommitQueue.CacheCommit(changes: changes(memory.cache), settled: settled), ())
+        }
+    }
+
+    /// Deletes the note of a refresh token that was not sent. That of an earlier redemption that was interrupted stays.
+    private func deleteNote(of token: RefreshTokenRecord, in group: SharingGroup) async {
+        guard !notes.wasInterrupted(token, in: group), let key = notes.settled(by: token, in: group) else { return }
+        try? await commits.write(notes.deletions(of: [key]))
+    }
+
+    /// Sends a grant that the app has, and saves the response. There is no note, since the grant is not the cache's.
+    func send(_ request: RedeemGrant) async throws(TokenError) -> TokenResult {
+        // The store may have been locked before the turn of the grant, or while the authority is resolved: nothing is sent any more.
+        if let refusal = commits.refusal { throw refusal }
+        let parameters = request.parameters
+        let authority = try await authorities.resolve(
+            parameters.authority, parameters, username: request.account.username)
+        if let refusal = commits.refusal { throw refusal }
+        var response = try await service.redeem(
+            authorities.tokenRequest(request.tokenGrant, at: authority, parameters), nil)
+        // A refresh token stays valid if the response has none in its place (RFC 6749 section 6).
+        if request.kind == .refreshToken { response.refreshToken = response.refreshToken ?? request.grant }
+        return try await saver.save(response, from: .signIn, parameters, at: parameters.authority)
+    }
+
+    private static let issuedElsewhere = TokenError(
+        .interactionRequired, "the refresh token was issued by another identity provider; sign in at this one",
+        reason: .authority)
+
+    private static let otherAccount = TokenError(
+        .interactionRequired, "the refresh token was another account's, as its redemption has shown; sign in again",
+        reason: .account)
+}
+
+extension IssuedTokens {
+    /// Whether the response names another account than that of the refresh token. A file may have named a wrong one.
+    ///
+    /// An identifier that is too long for the store is another one there.
+    fileprivate func names(anotherThan account: AccountKey, at authority: Authority) -> Bool {
+        guard let named = homeAccountID, let known = account.homeAccountID, authority.kind != .openID,
+            ValueLimits.isIdentifier(named.text)
+        else { return false }
+        return named != known
+    }
+}
+
+extension RedeemGrant {
+    fileprivate var tokenGrant: Grant {
+        switch kind {
+        case .refreshToken: .refreshToken(grant)
+        case .saml11: .assertion(grant, isSAML2: false)
+        case .saml2: .assertion(grant, isSAML2: true)
+        }
+    }
+}
