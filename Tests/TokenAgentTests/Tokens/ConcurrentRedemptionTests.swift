@@ -9,37 +9,6 @@ internal import TokenModel
 @Suite(.bounded) struct ConcurrentRedemptionTests {
     private let parts = Parts()
 
-    @Test func sharesOneRedemptionAmongEqualRequests() async throws {
-        try await parts.signIn("alice", "1").value()
-        var requests: [Pending<TokenResult>] = []
-        for _ in 0..<3 { requests.append(await parts.acquire(.sample("alice"))) }
-        let redemption = await parts.provider.redemptions.next()
-        try await parts.settle()
-        #expect(parts.provider.redemptions.count == 0)
-        redemption.answer(.sample("alice", "2"))
-        for request in requests { #expect(try await request.value().accessToken == Secret("at-2")) }
-    }
-
-    /// The peer that has asked first may have many requests before this one.
-    @Test func redeemsForSeveralPeersInTheFirstTurnOfAnyOfThem() async throws {
-        try await parts.signIn("alice", "1").value()
-        var requests: [Pending<TokenResult>] = []
-        for scope in ["First", "A", "B", "C", "Mail.Read"] {
-            requests.append(await parts.acquire(.sample("alice", .sample([scope])), of: 1))
-        }
-        let own = await parts.acquire(.sample("alice", .sample(["Mail.Read"])), of: 2)
-        // The one that was begun, one of the first peer, and the shared one.
-        for number in 2...4 {
-            await parts.provider.redemptions.next().answer(.sample("alice", "\(number)"))
-        }
-        #expect(try await own.value().accessToken == Secret("at-4"))
-        for number in 5...6 {
-            await parts.provider.redemptions.next().answer(.sample("alice", "\(number)"))
-        }
-        for request in requests { try await request.value() }
-        #expect(parts.store.refreshTokens == ["rt-6"])
-    }
-
     @Test func neverSendsOneTokenTwiceAtTheSameTime() async throws {
         try await parts.signIn("alice", "1").value()
         let first = await parts.acquire(.sample("alice", .sample(["Mail.Read"])))
@@ -106,85 +75,6 @@ internal import TokenModel
         #expect(try await grants[0].error()?.code == .interactionRequired)
         for waiting in grants.dropFirst() { #expect(try await waiting.error()?.message.contains("locked") == true) }
         #expect(parts.provider.redemptions.count == 0)
-    }
-
-    /// An app whose providers never answer must not use up the connections of all apps. Grants of the app count, too.
-    @Test func leavesConnectionsToOtherPeersAtProvidersThatAppsName() async throws {
-        let parameters = TokenParameters.sample(authority: try Authority("https://contoso.ciamlogin.com"))
-        let share = RefreshTokenRedeemer.otherConnections / 2
-        let users = (0..<share).map { "user\($0)" }
-        for user in users + ["alice"] { try await parts.signIn(user, user, parameters).value() }
-        var requests: [Pending<TokenResult>] = []
-        for user in users { requests.append(await parts.acquire(.sample(user, parameters))) }
-        requests.append(
-            await parts.start { parts async throws(TokenError) in
-                let grant = RedeemGrant(parameters: parameters, kind: .refreshToken, grant: Secret("rt-other"))
-                return try await parts.redeemer.redeem(grant, of: .process(1))
-            })
-        try await parts.settle()
-        #expect(parts.provider.redemptions.count == share)
-        requests.append(await parts.acquire(.sample("alice", parameters), of: 2))
-        try await parts.settle()
-        #expect(parts.provider.redemptions.count == share + 1)
-        // What waits is sent when another redemption has ended.
-        for _ in requests {
-            await parts.provider.redemptions.next().fail(TokenError(.networkUnavailable, "no answer"))
-        }
-        for request in requests { #expect(try await request.error()?.code == .networkUnavailable) }
-        #expect(parts.provider.redemptions.count == 0)
-    }
-
-    @Test func leavesConnectionsToAThirdPeerBesideTwoWhoseProvidersNeverAnswer() async throws {
-        let parameters = TokenParameters.sample(authority: try Authority("https://contoso.ciamlogin.com"))
-        let share = RefreshTokenRedeemer.otherConnections / 2
-        let users = (0...share).map { "user\($0)" }
-        for user in users + ["alice"] { try await parts.signIn(user, user, parameters).value() }
-        var requests: [Pending<TokenResult>] = []
-        for user in users { requests.append(await parts.acquire(.sample(user, parameters))) }
-        for number in 0...share {
-            requests.append(
-                await parts.start { parts async throws(TokenError) in
-                    let grant = RedeemGrant(parameters: parameters, kind: .refreshToken, grant: Secret("rt-\(number)"))
-                    return try await parts.redeemer.redeem(grant, of: .process(2))
-                })
-        }
-        try await parts.settle()
-        #expect(parts.provider.redemptions.count == share + share / 2)
-        requests.append(await parts.acquire(.sample("alice", parameters), of: 3))
-        try await parts.settle()
-        #expect(parts.provider.redemptions.count == share + share / 2 + 1)
-        for _ in requests {
-            await parts.provider.redemptions.next().fail(TokenError(.networkUnavailable, "no answer"))
-        }
-        for request in requests { #expect(try await request.error()?.code == .networkUnavailable) }
-    }
-
-    @Test func limitsNoRedemptionsAtMicrosoftsClouds() async throws {
-        let users = (0...RefreshTokenRedeemer.otherConnections).map { "user\($0)" }
-        for user in users { try await parts.signIn(user, user).value() }
-        var requests: [Pending<TokenResult>] = []
-        for user in users { requests.append(await parts.acquire(.sample(user))) }
-        try await parts.settle()
-        #expect(parts.provider.redemptions.count == users.count)
-        for _ in users {
-            await parts.provider.redemptions.next().fail(TokenError(.networkUnavailable, "no answer"))
-        }
-        for request in requests { #expect(try await request.error()?.code == .networkUnavailable) }
-    }
-
-    /// The token endpoint refuses a refresh token with another redirect URI than the app's.
-    @Test func sharesNoRedemptionBetweenRedirectURIs() async throws {
-        try await parts.signIn("alice", "1").value()
-        var other = AcquireTokenSilent.sample("alice")
-        other.parameters.redirectURI = "http://localhost/other"
-        let wrong = await parts.acquire(other)
-        let sent = await parts.provider.redemptions.next()
-        let right = await parts.acquire(.sample("alice"), of: 2)
-        try await parts.settle()
-        sent.fail(.refusal("invalid_request", .interactionRequired))
-        #expect(try await wrong.error()?.code == .interactionRequired)
-        await parts.provider.redemptions.next().answer(.sample("alice", "2"))
-        #expect(try await right.value().accessToken == Secret("at-2"))
     }
 
     @Test func redeemsDuringAnImportButCommitsAfterIt() async throws {

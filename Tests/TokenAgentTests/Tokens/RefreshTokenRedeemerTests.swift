@@ -66,26 +66,6 @@ internal import TokenModel
         redemption.fail(TokenError(.networkUnavailable, "no connection"))
         #expect(try await request.error()?.code == .networkUnavailable)
     }
-
-    // MARK: Refusals
-
-    @Test func throttlesRequestsAfterAnOverload() async throws {
-        try await parts.signIn("alice", "1").value()
-        let request = AcquireTokenSilent.sample("alice")
-        let first = await parts.acquire(request)
-        let redemption = await parts.provider.redemptions.next()
-        redemption.question.delivery?.recordSending()
-        var overload = TokenError.refusal("temporarily_unavailable", .serverError)
-        overload.details.httpStatus = 503
-        redemption.fail(overload)
-        #expect(try await first.error()?.code == .serverError)
-        let second = try #require(try await parts.acquire(request).error())
-        #expect(second.details.isThrottled)
-        parts.clock.advance(by: 61)
-        let third = await parts.acquire(request)
-        await parts.provider.redemptions.next().answer(.sample("alice", "2"))
-        try await third.value()
-    }
 }
 
 extension Parts {
