@@ -1,17 +1,11 @@
 internal import AccessPolicy
-internal import CAgentSystem
 internal import Logging
 internal import NIOCore
 internal import TokenModel
 internal import TokenWire
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
-
-/// The channel handler of one connection: decodes frames into requests, and writes the frames of their replies.
+/// The channel handler of one connection: decodes frames into requests, and writes the frames of their replies
+/// (`AgentSession+Replies.swift`).
 ///
 /// It runs on the event loop of `CacheOwner`, so that a cache hit whose token is in memory is decoded, decided and
 /// answered in one turn of the loop. Requests wait if the peer sends them faster than it reads replies, or faster than
@@ -26,13 +20,13 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     private let last: LastHit
     private let registry: SessionRegistry
     private let timers: Timers
-    private let usage: PeerUsage
+    let usage: PeerUsage
     private var decoder = FrameDecoder(limit: WireLimits.requestFrame)
     private var waiting = WaitingRequests()
     /// The bytes of replies that did not fit into the socket's buffer.
-    private var unsent = 0
+    var unsent = 0
     /// The bytes written since the session last checked whether the socket has taken everything.
-    private var unchecked = 0
+    var unchecked = 0
     private var isWorking = false
     private var isEnding = false
     /// Whether the peer has closed its sending side.
@@ -40,11 +34,11 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     private var isReading = true
     /// Closes the connection if a frame remains incomplete; nil between frames.
     private var frameTimeout: Timers.Timer?
-    private var context: ChannelHandlerContext?
+    private(set) var context: ChannelHandlerContext?
     /// The connection's descriptor until `channelInactive`; kept here, since SwiftNIO's access to it costs more than a
     /// hit. SwiftNIO closes it, fails pending writes, and calls `channelInactive`, all in one turn of the loop. So the
     /// callbacks of these failures must not send.
-    private var socket: NIOBSDSocket.Handle?
+    private(set) var socket: NIOBSDSocket.Handle?
     /// The time at which bytes of the peer were last read.
     private(set) var lastReceived = NIODeadline.now()
 
@@ -206,31 +200,6 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
         closeIfDone(context)
     }
 
-    /// Finds out whether the socket has taken everything. The check is too expensive for each hit, and so is made once
-    /// for several replies.
-    private func checkSent(_ context: ChannelHandlerContext) {
-        guard unsent == 0 else { return }
-        unchecked = 0
-        let waiting = (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
-        guard waiting > 0 else { return }
-        unsent = waiting
-        usage.holds(replyBytes: waiting)
-        // Completes after everything that was written before it.
-        let sent = context.eventLoop.makePromise(of: Void.self)
-        context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: sent)
-        sent.futureResult.assumeIsolated().whenSuccess { self.sentAll() }
-    }
-
-    private func sentAll() {
-        usage.released(replyBytes: unsent)
-        unsent = 0
-        guard let context else { return }
-        // A long reply that was written behind those may keep SwiftNIO from taking more until the socket has taken it, too.
-        if unchecked >= Self.uncheckedLimit { checkSent(context) }
-        closeIfDone(context)
-        resume()
-    }
-
     /// Reads from the socket unless bytes of the peer wait in memory already, and starts the time-out of an incomplete frame if it
     /// is the peer's turn to continue.
     private func updateReading(_ context: ChannelHandlerContext) {
@@ -258,7 +227,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     /// How many bytes wait behind a complete request, beside those of one read.
     private static let readAhead = 16 << 10
 
-    private func closeIfDone(_ context: ChannelHandlerContext) {
+    func closeIfDone(_ context: ChannelHandlerContext) {
         guard isEnding || isInputClosed && !decoder.hasFrame, waiting.count == 0, unsent == 0 else { return }
         if unchecked > 0 {
             // Replies written in this turn of the loop have not been flushed yet.
@@ -280,19 +249,6 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
         if sent < reply.length { write(reply.bytes(from: sent, context.channel.allocator), context) }
         registry.metrics.answeredRepeatedHit(readAt: lastReceived)
         return true
-    }
-
-    /// Writes a reply with `send` straight to the socket, unless one before it waits for room there.
-    ///
-    /// - Returns: the number of bytes that the socket has taken.
-    private func sendAtOnce(_ context: ChannelHandlerContext, _ send: (NIOBSDSocket.Handle) -> Int) -> Int {
-        if unchecked > 0 {
-            context.flush()
-            checkSent(context)
-        }
-        // Nil if the connection has been closed by the flush.
-        guard unsent == 0 else { return 0 }
-        return socket.map { max(send($0), 0) } ?? 0
     }
 
     /// Answers a request frame; malformed frames and unknown requests get a failure as their reply.
@@ -363,24 +319,6 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
         write(ReplyFrame.encode(error, id: id), context)
     }
 
-    private func write(_ frame: [UInt8], _ context: ChannelHandlerContext) {
-        write(context.channel.allocator.buffer(bytes: frame), context)
-    }
-
-    /// Writes a reply straight to the socket, with a descriptor. If replies before it wait for room in the socket, it is
-    /// written without one.
-    private func write(_ frame: [UInt8], withDescriptor descriptor: Int32, _ context: ChannelHandlerContext) {
-        let sent = sendAtOnce(context) {
-            agent_send_with_descriptor($0, frame, frame.count, descriptor, Int32(MSG_DONTWAIT))
-        }
-        if sent < frame.count { write(Array(frame[sent...]), context) }
-    }
-
-    private func write(_ frame: ByteBuffer, _ context: ChannelHandlerContext) {
-        unchecked += frame.readableBytes
-        context.write(wrapOutboundOut(frame), promise: nil)
-    }
-
     private func startFrameTimeout(_ context: ChannelHandlerContext) {
         guard frameTimeout == nil else { return }
         let channel = context.channel
@@ -394,7 +332,5 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
 
     /// The number of requests of one connection after which it is another connection's turn.
     private static let requestsPerTurn = 16
-    /// The bytes of replies after which the session asks the socket what it has taken.
-    private static let uncheckedLimit = 32 * 1024
     private static let frameTimeLimit = TimeAmount.seconds(30)
 }
