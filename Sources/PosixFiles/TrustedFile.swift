@@ -113,7 +113,9 @@ package enum TrustedPath {
         var (ancestors, place) = (["/"], "")
         // By bytes, as the kernel divides it: a slash forms one `Character` with a combining character behind it.
         for name in path.utf8.split(separator: UInt8(ascii: "/")).dropLast() {
-            place += "/" + Substring(name)
+            place += "/"
+            // No substring, whose first use is slow (docs/decisions/0056-what-a-start-costs.md).
+            place += String(Substring(name))
             ancestors.append(place)
         }
         return ancestors

@@ -20,7 +20,7 @@ package final class AgentServer: Sendable {
     private struct Parts: Sendable {
         let lock: LockHolder
         let base: Base
-        let sessions: Sessions
+        let registry: NIOLoopBoundBox<SessionRegistry>
         let listener: any Channel
         let metricsServer: MetricsServer?
         /// Nil if the service manager has made the socket, which belongs to it.
@@ -53,12 +53,6 @@ package final class AgentServer: Sendable {
                 executables: options.policy.executables, helper: options.helper, timers: options.timers)
             confirmer = Confirmer(askpass: options.askpass, helper: options.helper)
         }
-    }
-
-    /// What the event loop has for connections.
-    private struct Sessions: Sendable {
-        let registry: NIOLoopBoundBox<SessionRegistry>
-        let wakeup: NIOLoopBound<LoopWakeup>
     }
 
     private init(_ options: AgentOptions, _ parts: Parts) {
@@ -126,16 +120,16 @@ package final class AgentServer: Sendable {
         let base = try Base(options)
         var metricsServer: MetricsServer?
         do {
-            let sessions = try await prepareLoop(options, base)
+            let registry = try await prepareLoop(options, base)
             // Started before the agent's own socket is made, to which apps connect as soon as it exists.
             metricsServer = try await startMetrics(options, base)
-            let listener = try await listen(options, base, sessions, passphrase)
+            let listener = try await listen(options, base, registry, passphrase)
             if metricsServer != nil { LoopDelay.measure(base.loop, options.timers, into: base.metrics.loopDelay) }
             announceStart(options, base)
             return AgentServer(
                 options,
                 Parts(
-                    lock: lock, base: base, sessions: sessions, listener: listener, metricsServer: metricsServer,
+                    lock: lock, base: base, registry: registry, listener: listener, metricsServer: metricsServer,
                     socket: watchSocket(options)))
         } catch {
             await discard(base, metricsServer)
@@ -145,24 +139,22 @@ package final class AgentServer: Sendable {
     }
 
     /// Makes what the event loop has for connections, and the page that apps are told of changes through.
-    private static func prepareLoop(_ options: AgentOptions, _ base: Base) async throws -> Sessions {
+    private static func prepareLoop(
+        _ options: AgentOptions, _ base: Base
+    ) async throws -> NIOLoopBoundBox<SessionRegistry> {
         let (loop, owner, metrics) = (base.loop, base.owner, base.metrics)
-        let wakeup = try await LoopWakeup.open(on: loop)
-        let registry = try await loop.submit {
-            NIOLoopBoundBox(SessionRegistry(options, loop, wakeup.value, metrics), eventLoop: loop)
+        return try await loop.submit {
+            if options.letsAppsKeepTokens { owner.assumeIsolated { $0.sharePage() } }
+            return NIOLoopBoundBox(SessionRegistry(options, loop, metrics), eventLoop: loop)
         }.get()
-        if options.letsAppsKeepTokens {
-            try await loop.submit { owner.assumeIsolated { $0.sharePage() } }.get()
-        }
-        return Sessions(registry: registry, wakeup: wakeup)
     }
 
     /// Opens the agent's socket, begins to load the store, and accepts connections.
     private static func listen(
-        _ options: AgentOptions, _ base: Base, _ sessions: Sessions, _ passphrase: Secret?
+        _ options: AgentOptions, _ base: Base, _ registry: NIOLoopBoundBox<SessionRegistry>, _ passphrase: Secret?
     ) async throws -> any Channel {
         let descriptor = try listeningSocket(options)
-        let (owner, audit, registry) = (base.owner, base.audit, sessions.registry)
+        let (owner, audit) = (base.owner, base.audit)
         let acceptor = ConnectionAcceptor(
             owner: owner, registry: registry, metrics: base.metrics, inspector: base.inspector,
             confirmer: base.confirmer, audit: audit, options: options)
@@ -234,7 +226,7 @@ package final class AgentServer: Sendable {
         await parts.metricsServer?.stopAccepting()
         let base = parts.base
         base.inspector.stop()
-        let (loop, registry, owner) = (base.loop, parts.sessions.registry, base.owner)
+        let (loop, registry, owner) = (base.loop, parts.registry, base.owner)
         await runWithTimeout(Self.publicationTime) {
             owner.assumeIsolated { owner in
                 owner.retirePage()
@@ -252,10 +244,9 @@ package final class AgentServer: Sendable {
         await base.endpoint.close()
         await runWithTimeout(Self.changeTime) { owner.assumeIsolated { $0.shutDown() } }
         await base.store.close()
-        let wakeup = parts.sessions.wakeup
-        try? await loop.submit { wakeup.value.end() }.get()
+        try? await loop.submit { registry.value.endTurns() }.get()
         await base.audit?.stopped()
-        // Its work on the agent's event loop was submitted before `wakeup` was ended there, and so is done.
+        // Its work on the agent's event loop was submitted before the turns were ended there, and so is done.
         await parts.metricsServer?.shutDown()
         await base.group.end()
         parts.lock.release()

@@ -7,6 +7,7 @@ internal import NIOCore
 final class SessionRegistry {
     /// The turns of the peers at the event loop.
     let turns: TurnQueue
+    private let wakeup: LoopWakeup
     /// What each peer uses of its limits.
     private var peers: [PeerKey: PeerUsage] = [:]
     private var count = 0
@@ -20,17 +21,18 @@ final class SessionRegistry {
     private let peerLimits: PeerLimits
     private let logger: Logger
 
-    /// - Parameter wakeup: that of the event loop.
-    init(_ options: AgentOptions, _ loop: any EventLoop, _ wakeup: LoopWakeup, _ metrics: AgentMetrics) {
+    init(_ options: AgentOptions, _ loop: any EventLoop, _ metrics: AgentMetrics) {
         self.metrics = metrics
         limit = options.connectionLimit
         peerLimits = options.peerLimits
         logger = options.logger
+        let wakeup = LoopWakeup(on: loop)
         turns = TurnQueue(turn: peerLimits.turn) {
             wakeup.post()
         } atEndOfIteration: { work in
             loop.assumeIsolated().execute(work)
         }
+        self.wakeup = wakeup
         wakeup.setHandler { [turns] in turns.takeTurn() }
     }
 
@@ -160,6 +162,9 @@ final class SessionRegistry {
         }
         return promise.futureResult
     }
+
+    /// Gives no further turns, also not to sessions that have not ended in time.
+    func endTurns() { wakeup.end() }
 }
 
 /// Identifies a connection, and the process at its other end; never reused while the agent runs.

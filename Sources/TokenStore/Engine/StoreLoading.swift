@@ -342,7 +342,8 @@ extension Array where Element: Sendable {
         _ makeContext: @escaping @Sendable () -> Context,
         _ transform: @escaping @Sendable (Element, Context) -> Value
     ) -> [Value] {
-        let pieces = Swift.min(ProcessInfo.processInfo.activeProcessorCount, count / 64)
+        // Whoever has few elements need not ask for the number of processors, which takes several files.
+        let pieces = count < 128 ? 1 : Swift.min(ProcessInfo.processInfo.activeProcessorCount, count / 64)
         guard pieces > 1 else {
             let context = makeContext()
             return map { transform($0, context) }

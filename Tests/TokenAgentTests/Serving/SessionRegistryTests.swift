@@ -74,9 +74,8 @@ internal import TokenStore
         let metrics = AgentMetrics()
         let owner = CacheOwner(
             loop: loop, options: options, store: store, endpoint: endpoint, metrics: metrics, audit: nil)
-        let wakeup = try await LoopWakeup.open(on: loop)
         let registry = try await loop.submit {
-            NIOLoopBoundBox(SessionRegistry(options, loop, wakeup.value, metrics), eventLoop: loop)
+            NIOLoopBoundBox(SessionRegistry(options, loop, metrics), eventLoop: loop)
         }.get()
         var peer = ConnectedPeer(
             identity: PeerIdentity(userID: geteuid(), processID: 7), confirmer: Confirmer(askpass: nil, helper: nil),
@@ -86,7 +85,7 @@ internal import TokenStore
         try await withCleanup {
             try await body(connections)
         } cleanUp: {
-            try await loop.submit { wakeup.value.end() }.get()
+            try await loop.submit { registry.value.endTurns() }.get()
             try await owner.shutDown().get()
             await endpoint.close()
             await store.close()
