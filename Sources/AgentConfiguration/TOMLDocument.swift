@@ -81,8 +81,8 @@ struct TOMLDocument: Sendable, Equatable {
         // Some editors write a byte order mark.
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
         var table: [String] = []
-        var tableNames: Set<[String]> = []
-        var keys: Set<[String]> = []
+        var tableNames: Set<String> = []
+        var keys: Set<String> = []
         var isInElement = false
         var number = 0
         for bytes in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
@@ -96,7 +96,7 @@ struct TOMLDocument: Sendable, Equatable {
             case .nothing: break
             case .table(let names):
                 let name = Self.name(names)
-                guard tableNames.insert(names).inserted else {
+                guard tableNames.insert(Self.path(names)).inserted else {
                     throw TOMLError(number, "[\(name)] is there twice; merge the two tables")
                 }
                 guard !elements.contains(where: { [$0.name] == names }) else {
@@ -105,14 +105,14 @@ struct TOMLDocument: Sendable, Equatable {
                 tables.append(Table(line: number, names: names))
                 (table, isInElement) = (names, false)
             case .element(let name):
-                guard !tableNames.contains([name]) else {
+                guard !tableNames.contains(Self.path([name])) else {
                     throw TOMLError(number, "[\(name)] is a table above; write both as [[\(name)]]")
                 }
                 elements.append(Element(line: number, name: name))
                 (table, isInElement) = ([name], true)
-                keys = keys.filter { $0[0] != name }
+                keys = keys.filter { !$0.utf8.starts(with: Self.path([name]).utf8) }
             case .entry(let key, let value):
-                guard keys.insert(table + [key]).inserted else {
+                guard keys.insert(Self.path(table + [key])).inserted else {
                     throw TOMLError(number, "“\(key)” is there twice; remove one of the two lines")
                 }
                 add(Entry(line: number, table: Self.name(table), key: key, value: value), isInElement: isInElement)
@@ -134,6 +134,12 @@ struct TOMLDocument: Sendable, Equatable {
     /// The name of a table, as in `apps.graph`. The library's `joined` searches all types of the program for what it needs to join texts.
     private static func name(_ names: [String]) -> String {
         names.dropFirst().reduce(names.first ?? "") { "\($0).\($1)" }
+    }
+
+    /// A text that only these names have, each with its length, since a name may contain any character. The first set of lists of texts
+    /// would search all types, too.
+    private static func path(_ names: [String]) -> String {
+        names.reduce("") { "\($0)\($1.utf8.count):\($1)" }
     }
 }
 

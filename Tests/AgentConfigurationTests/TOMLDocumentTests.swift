@@ -73,6 +73,13 @@ internal import Testing
         #expect(error?.reason.contains("merge") == true)
     }
 
+    /// A quoted name may contain any character, such as the dot between two names.
+    @Test func tellsOneNameFromTwo() throws {
+        let document = try TOMLDocument(decoding: "[a.b]\nk = 1\n['a.b']\nk = 2\n['1:a'.b]\nk = 3\n".utf8)
+        #expect(document.tables.map(\.names) == [["a", "b"], ["a.b"], ["1:a", "b"]])
+        #expect(document.entries.map(\.line) == [2, 4, 6])
+    }
+
     @Test func readsTheElementsOfAnArrayOfTables() throws {
         let document = try TOMLDocument(
             decoding: "a = 1\n[[r]]\na = 1\n[t]\na = 2\n[[r]]\n[[r]] # x\na = 3\nb = 4\n".utf8)
