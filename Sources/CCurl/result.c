@@ -24,6 +24,15 @@ static bool precedes_sending(CURLcode code) {
     }
 }
 
+/* Why a certificate is refused, by the messages of libcurl's TLS libraries. */
+static ccurl_outcome certificate_outcome(const char *error) {
+    /* "certificate subject name … does not match …", of every library. The name comes from the certificate. */
+    if (strstr(error, "subject name") != NULL) return CCURL_OTHER_HOST;
+    /* "certificate has expired", of OpenSSL and GnuTLS; "certificate is not yet valid", "certificate not yet activated". */
+    if (strstr(error, "has expired") != NULL || strstr(error, "not yet") != NULL) return CCURL_OUT_OF_DATE;
+    return CCURL_UNTRUSTED;
+}
+
 /* The failures whose cause is the same with and without a proxy. */
 static ccurl_outcome clear_outcome(const ccurl_transfer *transfer, CURLcode code) {
     switch (code) {
@@ -32,9 +41,7 @@ static ccurl_outcome clear_outcome(const ccurl_transfer *transfer, CURLcode code
     case CURLE_COULDNT_RESOLVE_HOST: return CCURL_HOST_NOT_FOUND;
     case CURLE_COULDNT_RESOLVE_PROXY: return CCURL_PROXY_NOT_FOUND;
     case CURLE_COULDNT_CONNECT: return CCURL_CANNOT_CONNECT;
-    case CURLE_PEER_FAILED_VERIFICATION:
-        /* The message with every TLS library of libcurl: "certificate subject name … does not match …". */
-        return strstr(transfer->error, "subject name") != NULL ? CCURL_OTHER_HOST : CCURL_UNTRUSTED;
+    case CURLE_PEER_FAILED_VERIFICATION: return certificate_outcome(transfer->error);
     case CURLE_SSL_CACERT_BADFILE: return CCURL_CA_FILE_UNUSABLE;
     case CURLE_SSL_CONNECT_ERROR:
     case CURLE_SSL_ENGINE_NOTFOUND:
@@ -91,7 +98,9 @@ static ccurl_outcome outcome_of(const ccurl_transfer *transfer, CURLcode code) {
 
 /* Whether the server's certificate is not trusted, and may be with the folder that was left out. That of a proxy is checked with the folder. */
 static bool may_trust_ca_folder(const ccurl_transfer *transfer, ccurl_outcome outcome) {
-    if (!transfer->leaves_out_folder || transfer->was_asked || outcome != CCURL_UNTRUSTED) return false;
+    /* The folder may have a newer certificate of an authority whose certificate in the file has expired. */
+    if (outcome != CCURL_UNTRUSTED && outcome != CCURL_OUT_OF_DATE) return false;
+    if (!transfer->leaves_out_folder || transfer->was_asked) return false;
     return !transfer->has_tls_proxy || number(transfer, CURLINFO_HTTP_CONNECTCODE) / 100 == 2;
 }
 

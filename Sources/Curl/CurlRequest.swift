@@ -79,6 +79,8 @@ package enum CurlFailure: Error, Sendable, Equatable {
     case untrusted
     /// The certificate is for another host.
     case otherHost
+    /// The certificate has expired, or is not valid yet.
+    case outOfDate
     /// The TLS handshake failed.
     case tlsFailed
     /// The file of certificate authorities cannot be read.

@@ -84,6 +84,7 @@ final class CurlTransfer: Sendable {
         case CCURL_PROXY_REFUSED: .failure(.proxyRefused(status: Int(result.status)))
         case CCURL_UNTRUSTED: .failure(.untrusted)
         case CCURL_OTHER_HOST: .failure(.otherHost)
+        case CCURL_OUT_OF_DATE: .failure(.outOfDate)
         case CCURL_TLS_FAILED: .failure(.tlsFailed)
         case CCURL_CA_FILE_UNUSABLE: .failure(.caFileUnusable)
         case CCURL_HEAD_TOO_LONG: .failure(.headTooLong)

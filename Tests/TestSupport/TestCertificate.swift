@@ -9,10 +9,10 @@ package struct TestCertificate: Sendable {
     package let keyFile: String
 
     /// Writes both files (PEM) into a folder.
-    package init(in folder: TemporaryFolder) throws {
+    package init(in folder: TemporaryFolder, _ certificate: String = Self.certificate) throws {
         certificateFile = folder.file("cert.pem")
         keyFile = folder.file("key.pem")
-        try Data(Self.certificate.utf8).write(to: URL(fileURLWithPath: certificateFile))
+        try Data(certificate.utf8).write(to: URL(fileURLWithPath: certificateFile))
         try Data(Self.key.utf8).write(to: URL(fileURLWithPath: keyFile))
     }
 
@@ -35,6 +35,34 @@ package struct TestCertificate: Sendable {
         YW1wbGUwDwYDVR0TAQH/BAUwAwEB/zAdBgNVHQ4EFgQUkYdsAB5aCfxCaOLCmjoM
         9LFLEGEwCgYIKoZIzj0EAwIDSQAwRgIhALvrqs2981XasfmhZKn5QmbeV6moaZT5
         uECYVrqnSewyAiEAwXGBDWLJBGdCWWOTPYoxbA53c36g2uEGuWR01kPHSlY=
+        -----END CERTIFICATE-----
+        """
+
+    /// For `localhost` and 127.0.0.1, valid until 2021.
+    package static let expired = """
+        -----BEGIN CERTIFICATE-----
+        MIIBZzCCAQygAwIBAgICLPIwCgYIKoZIzj0EAwIwFDESMBAGA1UEAwwJbG9jYWxo
+        b3N0MB4XDTIwMDEwMTAwMDAwMFoXDTIxMDEwMTAwMDAwMFowFDESMBAGA1UEAwwJ
+        bG9jYWxob3N0MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEiZQ6/3hkwxVbtoEO
+        ZElnmGP1wJLC7liS6jahzuWfxy7GMnlq1+Ujd0Wxy9zoTkZn+y3/hnkzLmEgPcIE
+        GV07F6NOMEwwGgYDVR0RBBMwEYIJbG9jYWxob3N0hwR/AAABMA8GA1UdEwEB/wQF
+        MAMBAf8wHQYDVR0OBBYEFJGHbAAeWgn8Qmjiwpo6DPSxSxBhMAoGCCqGSM49BAMC
+        A0kAMEYCIQD5OBbKAe+6A8JuPVLP9X7bfHBwdPEjAMx69wV6BTbhEwIhAJ/WELWk
+        DLjOPuGoptZg41lP7p7FHynKIjgRh/FysGjd
+        -----END CERTIFICATE-----
+        """
+
+    /// For `localhost` and 127.0.0.1, valid from 2100.
+    package static let notYetValid = """
+        -----BEGIN CERTIFICATE-----
+        MIIBazCCARCgAwIBAgICLPMwCgYIKoZIzj0EAwIwFDESMBAGA1UEAwwJbG9jYWxo
+        b3N0MCIYDzIxMDAwMTAxMDAwMDAwWhgPMjEyMDAxMDEwMDAwMDBaMBQxEjAQBgNV
+        BAMMCWxvY2FsaG9zdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABImUOv94ZMMV
+        W7aBDmRJZ5hj9cCSwu5Ykuo2oc7ln8cuxjJ5atflI3dFscvc6E5GZ/st/4Z5My5h
+        ID3CBBldOxejTjBMMBoGA1UdEQQTMBGCCWxvY2FsaG9zdIcEfwAAATAPBgNVHRMB
+        Af8EBTADAQH/MB0GA1UdDgQWBBSRh2wAHloJ/EJo4sKaOgz0sUsQYTAKBggqhkjO
+        PQQDAgNJADBGAiEAyimpTa7f2hZ8BQUoP+VmE9O1qYX0hr4sOiuguRr5FKcCIQD7
+        6uZ7U+zAz2MLUAhIodITjEIy7JLUpYAsUK0RBT2OYA==
         -----END CERTIFICATE-----
         """
 

@@ -59,6 +59,7 @@ typedef enum {
     CCURL_PROXY_REFUSED,   /* `status` is that of the proxy, 0 for none */
     CCURL_UNTRUSTED,       /* the certificate is not trusted */
     CCURL_OTHER_HOST,      /* the certificate is for another host */
+    CCURL_OUT_OF_DATE,     /* the certificate has expired, or is not valid yet */
     CCURL_TLS_FAILED,
     CCURL_CA_FILE_UNUSABLE,
     CCURL_HEAD_TOO_LONG,

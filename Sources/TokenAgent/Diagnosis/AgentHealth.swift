@@ -251,6 +251,9 @@ final class AgentHealth {
                 } else if error.code == .serverInvalidResponse {
                     "check the authority, and open it in a browser on this machine: a captive portal or a proxy may "
                         + "answer in its place"
+                } else if error.details.networkErrorCode == NetworkErrorCode.certificateDates {
+                    "set the clock of this machine if it is wrong (timedatectl set-ntp true); if it is right, the certificate of "
+                        + "the provider, or of a proxy before it, has to be renewed"
                 } else {
                     "check the network, network.proxy or HTTPS_PROXY, and network.ca_file or SSL_CERT_FILE"
                 }

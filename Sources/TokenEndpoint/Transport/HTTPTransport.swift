@@ -112,7 +112,9 @@ extension HTTPRequest {
         switch first {
         case .success(let response): return (500...599).contains(response.status)
         case .failure(let error):
-            return error.details.networkErrorCode.map { $0 != NetworkErrorCode.tlsFailure } ?? false
+            return error.details.networkErrorCode.map {
+                ![NetworkErrorCode.tlsFailure, NetworkErrorCode.certificateDates].contains($0)
+            } ?? false
         }
     }
 }

@@ -56,6 +56,11 @@ extension TokenError {
                     + "check network.proxy, HTTPS_PROXY and NO_PROXY")
         case .untrusted: self.init(untrusted: endpoint, "its certificate is not trusted; \(Self.trustAdvice)")
         case .otherHost: self.init(untrusted: endpoint, "its certificate is for another host")
+        case .outOfDate:
+            self.init(
+                untrusted: endpoint,
+                "its certificate has expired or is not valid yet, by the clock of this machine; set the clock if it is wrong",
+                code: NetworkErrorCode.certificateDates)
         case .tlsFailed: self.init(untrusted: endpoint, "the TLS handshake failed; \(Self.trustAdvice)")
         case .caFileUnusable:
             self.init(
@@ -71,8 +76,8 @@ extension TokenError {
         }
     }
 
-    private init(untrusted endpoint: String, _ reason: String) {
-        self.init(network: NetworkErrorCode.tlsFailure, "no trusted connection to \(endpoint): \(reason)")
+    private init(untrusted endpoint: String, _ reason: String, code: Int32 = NetworkErrorCode.tlsFailure) {
+        self.init(network: code, "no trusted connection to \(endpoint): \(reason)")
     }
 
     private static let trustAdvice =
@@ -99,11 +104,12 @@ extension TokenError {
 }
 
 /// The codes of network failures in `NSURLErrorDomain`.
-enum NetworkErrorCode {
+package enum NetworkErrorCode {
     static let timedOut: Int32 = -1001
     static let hostNotFound: Int32 = -1003
     static let cannotConnect: Int32 = -1004
     static let connectionLost: Int32 = -1005
     static let offline: Int32 = -1009
     static let tlsFailure: Int32 = -1200
+    package static let certificateDates: Int32 = -1201
 }

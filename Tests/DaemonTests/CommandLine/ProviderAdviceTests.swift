@@ -141,6 +141,13 @@ internal import TokenModel
         #expect(try await Self.advised(Self.typed, error).nextCommand == nil)
     }
 
+    @Test func checksTheClockIfACertificateIsNotValidAtThisTime() async throws {
+        var error = TokenError(.networkUnavailable, "expired")
+        error.details.networkErrorCode = -1201
+        let failure = try await Self.advised(Self.typed, error)
+        #expect(failure.nextCommand == "ssoctl doctor --authority https://login.microsoftonline.com/common")
+    }
+
     /// A policy and a declined sign-in have the same name.
     @Test func tellsAPolicyFromADeclinedSignIn() async throws {
         var error = TokenError(.accessDenied, "access_denied: AADSTS53003: Access has been blocked.")

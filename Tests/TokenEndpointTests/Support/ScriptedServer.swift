@@ -47,11 +47,12 @@ final class ScriptedServer: Sendable {
     }
 
     static func with<Value>(
-        isSecure: Bool = false, _ script: @escaping Script, _ body: (ScriptedServer) async throws -> Value
+        isSecure: Bool = false, certificate: String = TestCertificate.certificate, _ script: @escaping Script,
+        _ body: (ScriptedServer) async throws -> Value
     ) async throws -> Value {
         let (log, connectionLog) = (RequestLog(), ConnectionLog())
         let folder = try TemporaryFolder()
-        let tls = isSecure ? try TestCertificate(in: folder) : nil
+        let tls = isSecure ? try TestCertificate(in: folder, certificate) : nil
         let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in
                 connectionLog.count.add(1, ordering: .relaxed)

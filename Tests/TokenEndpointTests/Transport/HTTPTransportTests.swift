@@ -222,6 +222,29 @@ internal import TokenModel
         #expect(error.message.hasSuffix("its certificate is for another host"))
     }
 
+    /// The certificate is trusted, so that another certificate authority would not help.
+    @Test(arguments: [TestCertificate.expired, TestCertificate.notYetValid])
+    func saysThatACertificateIsNotValidAtThisTime(certificate: String) async throws {
+        let folder = try TemporaryFolder()
+        let file = try TestCertificate(in: folder, certificate).certificateFile
+        let network = try NetworkSettings(environment: ["SSL_CERT_FILE": file])
+        try await ScriptedServer.with(isSecure: true, certificate: certificate, { _ in .silence }) { server in
+            let endpoint = TokenEndpointClient(
+                network: network, allowsLoopbackHTTP: false, timing: EndpointFixture.patient, now: { 0 })
+            try await withCleanup {
+                let authority = try Authority("https://localhost:\(server.port)/common")
+                let error = await failure { try await endpoint.probe(authority).get() }
+                #expect(error?.code == .networkUnavailable)
+                #expect(error?.details.networkErrorCode == -1201)
+                #expect(error?.message.contains("set the clock") == true)
+                #expect(error?.message.contains("network.ca_file") == false)
+                #expect(server.connections == 1 && server.received.isEmpty)
+            } cleanUp: {
+                await endpoint.close()
+            }
+        }
+    }
+
     @Test func saysWhichPackageToInstallWithoutLibcurl() throws {
         let request = HTTPRequest(url: "https://login.example/token?x=secret", correlationID: nil)
         let missing = try #require(ccurl_check("libnowhere.so.4"))
