@@ -3,9 +3,9 @@ internal import TokenModel
 
 /// Recent errors of token endpoints, which are returned again for a limited time without another request.
 ///
-/// The rules are MSAL's: the error of an overloaded server (429, 5xx, or `Retry-After`) is returned for as long as `Retry-After` says, but
-/// at most an hour, otherwise for a minute; one that only the user can resolve for two minutes, or until the next sign-in. The table is for
-/// all apps; `RedemptionKey` has what a record is for.
+/// The rules are MSAL's, but for the status 511: the error of an overloaded server (429, 5xx, or `Retry-After`) is returned for as long as
+/// `Retry-After` says, but at most an hour, otherwise for a minute; one that only the user can resolve for two minutes, or until the next
+/// sign-in. The table is for all apps; `RedemptionKey` has what a record is for.
 final class ThrottleTable {
     private struct Record {
         var error: TokenError
@@ -105,7 +105,8 @@ final class ThrottleTable {
 
 extension TokenError {
     fileprivate var isOverload: Bool {
-        guard let status = details.httpStatus else { return false }
+        // The status 511 is a captive portal's, never the token endpoint's (RFC 6585 section 6): it ends when the user has signed in there.
+        guard let status = details.httpStatus, status != 511 else { return false }
         return status == 429 || status >= 500 || retryAfterField != nil || code == .serverError
     }
 

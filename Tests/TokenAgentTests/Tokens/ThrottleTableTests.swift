@@ -47,6 +47,19 @@ internal import TokenModel
         #expect((repeated?.details.httpHeaders["X-Long"] != nil) == (length < 4096))
     }
 
+    /// The next request succeeds as soon as the user has signed in at the captive portal.
+    @Test(arguments: [(503, true), (511, false)] as [(Int32, Bool)])
+    func recordsNoResponseOfACaptivePortal(status: Int32, isRecorded: Bool) throws {
+        let table = ThrottleTable()
+        var error = TokenError(.unhandledHTTPResponse, "no answer of the provider")
+        error.details.httpStatus = status
+        error.details.httpHeaders = ["Retry-After": "3600"]
+        let key = try Self.key(1)
+        let reported = table.record(error, for: key, at: 100)
+        #expect((reported.details.throttledUntil == 3700) == isRecorded)
+        #expect((table.error(for: key, at: 110) != nil) == isRecorded)
+    }
+
     @Test func returnsARefusedAuthorityToNoRequestWithoutValidation() throws {
         let table = ThrottleTable()
         var error = TokenError(.authorityValidation, "no such authority")
