@@ -118,14 +118,16 @@ extension TokenError {
         }
     }
 
-    /// The delay that `Retry-After` asks for, in seconds (RFC 9110 section 10.2.3).
+    /// The delay that `Retry-After` asks for, in seconds (RFC 9110 section 10.2.3). A date is one of the server's clock, from which this
+    /// machine's may differ.
     fileprivate func retryAfter(now: Int64) -> Int64? {
         guard let field = retryAfterField else { return nil }
         if let seconds = Int64(field) { return max(seconds, 0) }
-        return HTTPDate.secondsSince1970(field).map { max($0 - now, 0) }
+        let sent = self.field("date").flatMap(HTTPDate.secondsSince1970) ?? now
+        return HTTPDate.secondsSince1970(field).map { max($0 - sent, 0) }
     }
 
-    private var retryAfterField: String? {
-        details.httpHeaders.first { $0.key.lowercased() == "retry-after" }?.value
-    }
+    private var retryAfterField: String? { field("retry-after") }
+
+    private func field(_ name: String) -> String? { details.httpHeaders.first { $0.key.lowercased() == name }?.value }
 }

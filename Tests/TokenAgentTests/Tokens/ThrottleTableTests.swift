@@ -47,6 +47,19 @@ internal import TokenModel
         #expect((repeated?.details.httpHeaders["X-Long"] != nil) == (length < 4096))
     }
 
+    /// The server asks to wait for two minutes. The clock of this machine is right, an hour slow and an hour fast.
+    @Test(arguments: [784_111_777, 784_108_177, 784_115_377] as [Int64])
+    func waitsUntilADateOfTheServersClock(now: Int64) throws {
+        let table = ThrottleTable()
+        var error = TokenError(.unhandledHTTPResponse, "overloaded")
+        error.details.httpStatus = 503
+        error.details.httpHeaders = [
+            "Date": "Sun, 06 Nov 1994 08:49:37 GMT", "Retry-After": "Sun, 06 Nov 1994 08:51:37 GMT",
+        ]
+        let key = try Self.key(1)
+        #expect(table.record(error, for: key, at: now).details.throttledUntil == now + 120)
+    }
+
     /// The next request succeeds as soon as the user has signed in at the captive portal.
     @Test(arguments: [(503, true), (511, false)] as [(Int32, Bool)])
     func recordsNoResponseOfACaptivePortal(status: Int32, isRecorded: Bool) throws {
