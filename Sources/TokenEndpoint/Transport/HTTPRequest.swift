@@ -22,9 +22,11 @@ struct HTTPRequest: Sendable {
     /// The URL without its query, for error messages.
     var endpoint: String { String(url.prefix { $0 != "?" }) }
 
-    /// The header fields.
+    /// The header fields. Without `Accept-Encoding`, the response may be compressed (RFC 9110 section 12.5.3), and could not be read.
     var fields: [(name: String, value: String)] {
-        var fields = [(name: "Accept", value: "application/json")] + ClientDescription.fields
+        var fields =
+            [(name: "Accept", value: "application/json"), (name: "Accept-Encoding", value: "identity")]
+            + ClientDescription.fields
         if let correlationID {
             fields.append(("client-request-id", correlationID.description))
             fields.append(("return-client-request-id", "true"))

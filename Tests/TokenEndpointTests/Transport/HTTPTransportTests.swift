@@ -117,6 +117,7 @@ internal import TokenModel
             #expect(received.headers["x-client-Ver"] == [ProductVersion.text])
             #expect(!received.headers["x-client-OS"].isEmpty)
             #expect(received.headers["Accept"] == ["application/json"])
+            #expect(received.headers["Accept-Encoding"] == ["identity"])
             #expect(received.headers["Content-Type"] == ["application/x-www-form-urlencoded"])
             #expect(received.form?["refresh_token"] == "rt-1")
         }
