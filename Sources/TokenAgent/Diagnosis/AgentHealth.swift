@@ -243,14 +243,13 @@ final class AgentHealth {
         case .failure(let error):
             // The message of the agent's own refusals contains the remedy.
             let isRefused = error.code == .invalidDeveloperParameter
-            // The provider was reached, or a proxy in front of it.
-            let isOverloaded = error.details.httpStatus.map { $0 == 429 || $0 >= 500 } ?? false
             let cause =
-                if isOverloaded {
-                    "the provider, or a proxy before it, cannot answer at present: wait, and try again"
-                } else if error.code == .serverInvalidResponse {
+                if error.isOfCaptivePortal {
                     "check the authority, and open it in a browser on this machine: a captive portal or a proxy may "
                         + "answer in its place"
+                } else if error.details.httpStatus.map({ $0 == 429 || $0 >= 500 }) == true {
+                    // The provider was reached, or a proxy in front of it.
+                    "the provider, or a proxy before it, cannot answer at present: wait, and try again"
                 } else if error.details.networkErrorCode == NetworkErrorCode.certificateDates {
                     "set the clock of this machine if it is wrong (timedatectl set-ntp true); if it is right, the certificate of "
                         + "the provider, or of a proxy before it, has to be renewed"
@@ -294,6 +293,17 @@ final class AgentHealth {
 
     private static let tooManyOfPeer = TokenError(
         .requestDenied, "this process waits for \(peerLimit) diagnoses already; wait for one of them", reason: .agent)
+}
+
+extension TokenError {
+    /// Whether a captive portal may have answered: with a page, a redirect to it, the status 511 (RFC 6585 section 6), or the certificate of
+    /// another host.
+    fileprivate var isOfCaptivePortal: Bool {
+        if code == .serverInvalidResponse || details.networkErrorCode == NetworkErrorCode.certificateOfOtherHost {
+            return true
+        }
+        return details.httpStatus.map { (300...399).contains($0) || $0 == 511 } ?? false
+    }
 }
 
 /// The file of the program that this process runs.

@@ -112,9 +112,7 @@ extension HTTPRequest {
         switch first {
         case .success(let response): return (500...599).contains(response.status)
         case .failure(let error):
-            return error.details.networkErrorCode.map {
-                ![NetworkErrorCode.tlsFailure, NetworkErrorCode.certificateDates].contains($0)
-            } ?? false
+            return error.details.networkErrorCode.map { !NetworkErrorCode.ofTrust.contains($0) } ?? false
         }
     }
 }

@@ -55,7 +55,10 @@ extension TokenError {
                 "the proxy on the way to \(endpoint) refused\(status > 0 ? " (HTTP status \(status))" : ""); "
                     + "check network.proxy, HTTPS_PROXY and NO_PROXY")
         case .untrusted: self.init(untrusted: endpoint, "its certificate is not trusted; \(Self.trustAdvice)")
-        case .otherHost: self.init(untrusted: endpoint, "its certificate is for another host")
+        case .otherHost:
+            self.init(
+                untrusted: endpoint, "its certificate is for another host",
+                code: NetworkErrorCode.certificateOfOtherHost)
         case .outOfDate:
             self.init(
                 untrusted: endpoint,
@@ -112,4 +115,7 @@ package enum NetworkErrorCode {
     static let offline: Int32 = -1009
     static let tlsFailure: Int32 = -1200
     package static let certificateDates: Int32 = -1201
+    package static let certificateOfOtherHost: Int32 = -1202
+    /// The codes of connections that are not trusted.
+    static let ofTrust: Set = [tlsFailure, certificateDates, certificateOfOtherHost]
 }

@@ -80,13 +80,16 @@ internal import Testing
                 #expect(failed["nextCommand"] as? String == "ssoctl doctor graph", "\(failed)")
                 #expect((failed["account"] as? [String: Any])?["username"] as? String == "alice@contoso.com")
             }
-            f.emulator.control.inject(
-                Fault {
-                    $0.endpoint = .openIDConfiguration
-                    ($0.garbage, $0.status) = (true, 200)
-                })
-            let doctor = try await f.ssoctl(["doctor", "graph"], status: 1).output
-            #expect(doctor.contains("FAIL token endpoint") && doctor.contains("a captive portal"), "\(doctor)")
+            for status in [200, 302, 511] {
+                f.emulator.control.inject(
+                    Fault {
+                        $0.endpoint = .openIDConfiguration
+                        // A GET with the status 511 is sent again.
+                        ($0.garbage, $0.status, $0.count) = (true, status, status >= 500 ? 2 : 1)
+                    })
+                let doctor = try await f.ssoctl(["doctor", "graph"], status: 1).output
+                #expect(doctor.contains("FAIL token endpoint") && doctor.contains("a captive portal"), "\(doctor)")
+            }
             withExtendedLifetime(agent) {}
         }
     }

@@ -141,9 +141,11 @@ internal import TokenModel
         #expect(try await Self.advised(Self.typed, error).nextCommand == nil)
     }
 
-    @Test func checksTheClockIfACertificateIsNotValidAtThisTime() async throws {
-        var error = TokenError(.networkUnavailable, "expired")
-        error.details.networkErrorCode = -1201
+    /// It has expired, or is another host's: another certificate authority would not help.
+    @Test(arguments: [-1201, -1202] as [Int32])
+    func checksTheProviderIfItsCertificateDoesNotFit(code: Int32) async throws {
+        var error = TokenError(.networkUnavailable, "no trusted connection")
+        error.details.networkErrorCode = code
         let failure = try await Self.advised(Self.typed, error)
         #expect(failure.nextCommand == "ssoctl doctor --authority https://login.microsoftonline.com/common")
     }

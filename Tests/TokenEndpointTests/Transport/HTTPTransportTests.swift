@@ -219,7 +219,7 @@ internal import TokenModel
     @Test func advisesNoOtherCertificateAuthorityForACertificateOfAnotherHost() {
         let request = HTTPRequest(url: "https://login.example/token", correlationID: nil)
         let error = TokenError(.otherHost, reaching: request, through: nil)
-        #expect(error.details.networkErrorCode == -1200)
+        #expect(error.details.networkErrorCode == -1202)
         #expect(error.message.hasSuffix("its certificate is for another host"))
     }
 

@@ -76,7 +76,7 @@ internal import TokenModel
                 EndpointFixture.token(.json(Answers.minimal))
             ) { fixture in
                 let error = try await fixture.failure()
-                #expect(error.details.networkErrorCode == -1200)
+                #expect(error.details.networkErrorCode == -1202)
                 #expect(error.message.contains("its certificate is for another host"))
                 #expect(fixture.server.connections > 0 && fixture.server.received.isEmpty)
             }
