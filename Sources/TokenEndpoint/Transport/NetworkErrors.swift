@@ -68,7 +68,8 @@ extension TokenError {
         case .caFileUnusable:
             self.init(
                 untrusted: endpoint,
-                "the file of certificate authorities cannot be read; check network.ca_file and SSL_CERT_FILE")
+                "the agent cannot read the file of certificate authorities; restart it if the file was replaced, else check "
+                    + "network.ca_file and SSL_CERT_FILE")
         case .headTooLong: self.init(.serverInvalidResponse, "the header of the response of \(endpoint) is too long")
         case .bodyTooLong: self.init(.serverInvalidResponse, "the response of \(endpoint) is longer than 1 MiB")
         case .notHTTP: self.init(.serverInvalidResponse, "the response of \(endpoint) is not HTTP")

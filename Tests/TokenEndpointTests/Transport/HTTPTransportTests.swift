@@ -223,6 +223,13 @@ internal import TokenModel
         #expect(error.message.hasSuffix("its certificate is for another host"))
     }
 
+    /// The restricted agent cannot read a file in the home folder that replaces another.
+    @Test func saysToRestartTheAgentIfTheFileOfCertificateAuthoritiesWasReplaced() {
+        let request = HTTPRequest(url: "https://login.example/token", correlationID: nil)
+        let error = TokenError(.caFileUnusable, reaching: request, through: nil)
+        #expect(error.message.contains("restart it if the file was replaced"))
+    }
+
     /// The certificate is trusted, so that another certificate authority would not help.
     @Test(arguments: [TestCertificate.expired, TestCertificate.notYetValid])
     func saysThatACertificateIsNotValidAtThisTime(certificate: String) async throws {
