@@ -93,7 +93,7 @@ enum ListeningSocket {
 
     private static func listen(_ descriptor: Int32, at path: String) throws(TokenError) {
         agent_refuse_descriptors(descriptor)
-        let temporary = "\(path).\(getpid())"
+        let temporary = try temporaryPath(beside: path)
         unlink(temporary)
         // On Linux, the file gets the descriptor's mode less the umask, and the agent's process may change no mode by a path: its umask
         // leaves the user's own bits. Elsewhere, chmod sets the mode before the socket listens.
@@ -112,6 +112,15 @@ enum ListeningSocket {
             unlink(temporary)
             throw failure("listen on \(path)", code)
         }
+    }
+
+    /// A path in the same folder, which no other process uses. Its name is short, so that the agent's may be as long as an address has room
+    /// for.
+    private static func temporaryPath(beside path: String) throws(TokenError) -> String {
+        // If it is too long itself, the error names it.
+        try UnixSocket.withAddress(of: path) { _, _ in }
+        let folder = PrivateFiles.parent(of: path)
+        return "\(folder == "/" ? "" : folder)/.\(String(getpid(), radix: 36))"
     }
 
     private static func failure(_ what: String, _ code: Int32) -> TokenError {
