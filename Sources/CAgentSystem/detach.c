@@ -46,6 +46,8 @@ int agent_close_from(int lowest) {
 int agent_is_detached(void) { return detached; }
 
 int agent_detach(void) {
+    /* First of all: standard error is the app's, and the reason of a failure is for the reader of standard output. */
+    if (dup2(1, 2) < 0) return errno;
     int code = agent_close_from(3);
     if (code != 0) return code;
     pid_t child = fork();
@@ -54,7 +56,7 @@ int agent_detach(void) {
     detached = 1;
     setsid();
     umask(077);
-    if (chdir("/") != 0 || dup2(1, 2) < 0) return errno;
+    if (chdir("/") != 0) return errno;
     return 0;
 }
 

@@ -256,6 +256,16 @@ internal import Testing
         #expect(ended.output.contains("chmod go-w"), "\(ended)")
     }
 
+    /// The app's own standard error may be a terminal or a file of the app's.
+    @Test(.enabled(if: OtherUser.isPossible, "a user who may start no process"))
+    func tellsTheProgramThatStartsItWhyItCannotGoOn() async throws {
+        let home = try OnDemandHome()
+        let script = #"ulimit -u 1; exec "$1" --on-demand --socket "$XDG_RUNTIME_DIR/sso-agent/agent.sock""#
+        let ended = try await home.run(script)
+        #expect(ended.status == 1 && ended.errors.isEmpty, "\(ended)")
+        #expect(ended.output.contains("cannot go on in the background: "), "\(ended)")
+    }
+
     @Test func reportsAProgramThatIsNoAgent() async throws {
         let home = try OnDemandHome()
         let ended = try await home.run(Self.status, ["SSO_AGENT_EXECUTABLE": "/bin/true"])
