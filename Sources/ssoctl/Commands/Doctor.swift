@@ -75,7 +75,8 @@ struct DoctorCommand: Command {
     private func printout(_ agent: AgentClient, at authority: Authority?) async throws(TokenError) -> Printout {
         var request = Diagnose()
         request.authority = authority
-        let folder = HealthCheck.socketFolder(of: agent.socketPath)
+        // Read after the request, which may start an agent that makes the folder.
+        var folder: HealthCheck { .socketFolder(of: agent.socketPath) }
         do throws(TokenError) {
             var checks = try await agent.diagnose(request).checks
             if !AgentEnvironment.current.expectsOwnAgent {

@@ -17,6 +17,13 @@ internal import Testing
             return home
         }
 
+        /// The first command of a new user may be this one.
+        @Test func checksTheFolderThatTheStartedAgentHasMade() async throws {
+            let ended = try await OnDemandHome().run(#"exec "$0" doctor --json --authority https://127.0.0.1:9/common"#)
+            let folder = try DoctorTests.check("socket folder", in: ended.output)
+            #expect(folder.ok && folder.hint == nil, "\(folder)")
+        }
+
         struct Units: Sendable, CustomTestStringConvertible {
             var socket: (active: String, file: String)
             var service = "inactive"
