@@ -135,6 +135,12 @@ final class AgentHealth {
                 detail: "\(folder) is \(isReadOnly ? "on a file system that is read-only" : "not writable")",
                 hint: isReadOnly ? "make the file system writable" : "chmod 0700 \(folder.shellWord)")
         }
+        // As at the start, which would fail.
+        if let defect = TrustedPath.defect(ofDirectoriesAbove: folder) {
+            return HealthCheck(
+                name: "state folder", ok: false, detail: "\(folder) is not safe: \(defect.statement)",
+                hint: defect.remedy?.command)
+        }
         return HealthCheck(name: "state folder", ok: true, detail: folder)
     }
 

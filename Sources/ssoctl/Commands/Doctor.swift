@@ -140,8 +140,8 @@ extension HealthCheck {
         return HealthCheck(name: "socket", ok: false, detail: error.statement, hint: hint)
     }
 
-    /// Checks the owner and the mode of the socket's directory: no other user may be able to replace the socket. Others may look into
-    /// it, as into that of a published socket.
+    /// Checks the owner and the mode of the socket's directory, and the directories above it: no other user may be able to replace the
+    /// socket. Others may look into it, as into that of a published socket.
     fileprivate static func socketFolder(of socketPath: String) -> HealthCheck {
         let folder = PrivateFiles.parent(of: socketPath)
         guard let status = FileStatus(folder) else {
@@ -168,6 +168,12 @@ extension HealthCheck {
                 name: "socket folder", ok: false,
                 detail: "\(folder) has mode \(mode), so that other users could replace the socket",
                 hint: "chmod go-w \(folder.shellWord)")
+        }
+        // The folders above that of another user's published socket are that user's.
+        if AgentEnvironment.current.expectsOwnAgent, let defect = TrustedPath.defect(ofDirectoriesAbove: folder) {
+            return HealthCheck(
+                name: "socket folder", ok: false, detail: "\(folder) is not safe: \(defect.statement)",
+                hint: defect.remedy?.command)
         }
         return HealthCheck(name: "socket folder", ok: true, detail: "\(folder) has mode \(mode)")
     }

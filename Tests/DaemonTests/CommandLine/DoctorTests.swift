@@ -70,6 +70,23 @@ internal import Testing
         }
     }
 
+    /// The agent would not start again, and another user could put a folder of theirs in the place of each.
+    @Test func reportsThatOthersCanReplaceTheFolders() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            #expect(chmod(f.folder.path, 0o777) == 0)
+            defer { chmod(f.folder.path, 0o700) }
+            let authority = ["--authority", "\(f.emulator.url)/common"]
+            let printed = try await f.ssoctl(["doctor", "--json"] + authority, status: 1)
+            for name in ["socket folder", "state folder"] {
+                let check = try Self.check(name, in: printed.output)
+                #expect(!check.ok && check.detail.contains("other users can replace what is in"), "\(check)")
+                #expect(check.hint == "chmod go-w \(f.folder.path)", "\(check)")
+            }
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     /// The mode of the socket is not what is wrong, and the command that the error names is this one.
     @Test func suggestsNothingForAnAgentThatAcceptsNoConnection() async throws {
         try await AgentProcessFixture.with { f in
