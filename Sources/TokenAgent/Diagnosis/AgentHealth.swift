@@ -177,9 +177,11 @@ final class AgentHealth {
     private func keyCheck(_ problem: TokenError?) -> HealthCheck {
         let report = lifecycle.store.report
         if let problem {
+            // No key can be written to a folder that does not exist, whose check says what helps.
+            let hint = "ssoctl key set file, before the agent stops: it still has the store's key in memory"
             return HealthCheck(
                 name: "key", ok: false, detail: problem.statement,
-                hint: "ssoctl key set file, before the agent stops: it still has the store's key in memory")
+                hint: FileStatus(options.stateDirectory) == nil ? nil : hint)
         }
         guard case .locked(let error) = report.phase else {
             let source = report.keySource.map { "\($0.name): \(report.keyPlace)" } ?? "not known yet"

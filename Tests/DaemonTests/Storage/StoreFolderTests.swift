@@ -137,6 +137,9 @@ internal import TokenModel
                 #expect(check?.ok == false && check?.detail.contains(detail) == true, "\(String(describing: check))")
                 #expect(check?.hint == "kill \(agent.processID)")
             }
+            // A new key could not be written there.
+            let key = checks.first { $0.name == "key" }
+            #expect(key?.ok == false && key?.hint == nil, "\(String(describing: key))")
         }
     }
 
