@@ -106,6 +106,14 @@ if [ "$mode" = booted ]; then
     systemctl --global enable sso-agent.socket >/dev/null 2>&1
 fi
 
+if [ "$mode" = booted ]; then
+    say "A removal that is called off"
+    # What dpkg runs if another package that replaces this one cannot be unpacked.
+    check "prerm" /var/lib/dpkg/info/sso-agent.prerm remove in-favour other 1
+    check "postinst" /var/lib/dpkg/info/sso-agent.postinst abort-remove in-favour other 1
+    check "the user has the socket again" manager is-active sso-agent.socket
+fi
+
 say "Removal"
 last=$(agent)
 check "apt removes both packages" apt-get remove -y -qq sso-agent entra-emulator
