@@ -95,6 +95,8 @@ struct StopSignals {
         source?.resume()
         // A write to a closed connection returns an error instead of a signal.
         signal(SIGPIPE, SIG_IGN)
+        // After “stty tostop”, a line of the log would stop an agent in the background of the terminal, and every app would wait for it.
+        signal(SIGTTOU, SIG_IGN)
     }
 
     /// Ends the process with the status of one that the signal has ended.

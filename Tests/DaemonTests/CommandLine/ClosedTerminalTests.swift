@@ -11,7 +11,7 @@ internal import TokenModel
 @Suite(.bounded) struct ClosedTerminalTests {
     /// How the agent was started on the terminal; see `closed_terminal.py`.
     private enum Start: String {
-        case alone, job, disowned
+        case alone, job, disowned, background
     }
 
     /// Starts an agent on a terminal, which SIGUSR1 to the process closes.
@@ -70,6 +70,19 @@ internal import TokenModel
             kill(processID, SIGHUP)
             #expect(try await offPool { try manager.receive() }.hasPrefix("RELOADING=1\n"))
             #expect(try await offPool { try manager.receive() }.hasPrefix("READY=1\n"))
+            kill(processID, SIGTERM)
+            let ended = try await terminal.finish()
+            #expect(ended.status == 0, "\(ended)")
+        }
+    }
+
+    /// It writes that it listens, and lines of the log.
+    @Test func servesInTheBackgroundOfATerminalThatStopsWriters() async throws {
+        try await AgentProcessFixture.with { f in
+            let (terminal, processID) = try await agent(.background, f)
+            #expect(try await AgentClient(socketPath: f.socketPath).status().processID == processID)
+            terminal.signal(SIGUSR1)
+            try await terminal.waitForOutput("closed")
             kill(processID, SIGTERM)
             let ended = try await terminal.finish()
             #expect(ended.status == 0, "\(ended)")

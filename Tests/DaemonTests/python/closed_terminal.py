@@ -2,8 +2,9 @@
 
 closed_terminal.py HOW PROGRAM ARGUMENT…
 
-HOW is "alone" (the program leads the terminal's session), "job" (an interactive shell runs it in the foreground) or "disowned" (the
-shell has it in the background, and has disowned it). Prints "listening" and the program's process ID when the program listens, and "closed"
+HOW is "alone" (the program leads the terminal's session), "job" (an interactive shell runs it in the foreground), "disowned" (the
+shell has it in the background, and has disowned it) or "background" (the same, on a terminal that stops programs in the background
+when they write to it). Prints "listening" and the program's process ID when the program listens, and "closed"
 when the terminal is closed and the shell has ended.
 """
 
@@ -27,8 +28,9 @@ def main(how, command):
         os.execv("/bin/bash", ["bash", "--norc", "--noprofile", "-i"])
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
     if how != "alone":
-        end = " & disown\n" if how == "disowned" else "\n"
-        os.write(terminal, (shlex.join(command) + end).encode())
+        begin = "stty tostop; " if how == "background" else ""
+        end = "\n" if how == "job" else " & disown\n"
+        os.write(terminal, (begin + shlex.join(command) + end).encode())
     text = b""
     while b"listening on" not in text:
         text += os.read(terminal, 4096)
