@@ -90,6 +90,9 @@ struct DoctorCommand: Command {
         } catch  where error.code == .agentUnavailable || error.code == .peerNotAuthorized {
             return Printout(
                 checks: Self.ownChecks(.unusableSocket(agent.socketPath, error), folder), isAgentThere: false)
+        } catch  where error.code == .timedOut {
+            // It accepts connections and does not answer, as a process that was stopped.
+            return Printout(checks: Self.ownChecks(.unusableSocket(agent.socketPath, error), folder))
         } catch  where error.code == .requestDenied {
             let detail =
                 await agent.isAtPublishedSocket()
@@ -125,7 +128,7 @@ struct DoctorCommand: Command {
 }
 
 extension HealthCheck {
-    /// The check of a socket at which no agent can be reached.
+    /// The check of a socket at which no agent can be reached, or none answers.
     fileprivate static func unusableSocket(_ path: String, _ error: TokenError) -> HealthCheck {
         if let problem = AgentEnvironment.current.runtimeFolderProblem {
             return HealthCheck(
