@@ -119,10 +119,12 @@ internal import TokenWire
             #expect(again.applied.isEmpty)
             #expect(again.awaitingRestart == ["network.proxy"])
             _ = try await f.signIn("alice@contoso.com", f.parameters())
-            let audit = try await f.run("ssoctl", ["audit", "--json"]).output
-            #expect(audit.contains("\"reload\"") && audit.contains("alice@contoso.com"), "\(audit)")
+            // The last lines are written when the agent has ended: no reply waits for them.
             kill(agent.processID, SIGTERM)
             #expect(try await agent.process.finish().status == 0)
+            let lines = try await f.auditLines()
+            #expect(lines.contains { $0["event"] as? String == "reload" }, "\(lines)")
+            #expect(lines.contains { $0["username"] as? String == "alice@contoso.com" }, "\(lines)")
         }
     }
 
