@@ -56,6 +56,8 @@ internal import TokenWire
             #expect(refused.status == 1)
             #expect(refused.output.contains("config.toml:5: "), "\(refused)")
             #expect(refused.output.contains("\"nextCommand\" : \"${EDITOR:-nano} +5 "), "\(refused)")
+            // The request has logged the failure as SIGHUP does.
+            try await agent.process.waitForError("the configuration was not changed")
             kill(agent.processID, SIGHUP)
             let log = try await agent.process.waitForError("the configuration was not changed")
             #expect(!log.contains("the configuration was read again"))
@@ -198,6 +200,7 @@ internal import TokenWire
             #expect(mkfifo(file, 0o600) == 0)
             let refused = try await f.ssoctl(["reload"], status: 1)
             #expect(refused.errors.contains("config.toml"), "\(refused.errors)")
+            try await agent.process.waitForError("the configuration was not changed")
             kill(agent.processID, SIGHUP)
             try await agent.process.waitForError("the configuration was not changed")
             kill(agent.processID, SIGTERM)
