@@ -26,10 +26,12 @@ internal import TokenWire
                 let process = ObservedProcess(processID: agent.processID)
                 try await process.limitOpenFiles(to: 8)
                 let peer = try RawPeer(f.socketPath)
+                try peer.write(GetStatus())
                 #expect(try await process.sleepsBetweenAttempts())
                 #expect(!peer.hasReceived)
                 try await process.limitOpenFiles(to: 1024)
-                #expect(try await peer.ask(GetStatus())?.processID == process.processID)
+                let status = try await offPool { try peer.reply()?.reply(to: GetStatus.self) }
+                #expect(status?.processID == process.processID)
                 withExtendedLifetime(agent) {}
             }
         }
