@@ -155,9 +155,7 @@ internal import Testing
             """
         try await AgentProcessFixture.with(rules: rules) { f in
             let asked = f.folder.file("asked")
-            let askpass = f.folder.file("askpass")
-            try "#!/bin/sh\ntouch '\(asked)'\n".write(toFile: askpass, atomically: false, encoding: .utf8)
-            try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: askpass)
+            let askpass = try await f.folder.makeProgram("askpass", "touch '\(asked)'")
             try f.configure(rules + "[confirmation]\naskpass = \"\(askpass)\"\n")
             let agent = try await f.agent()
             let ended = try await f.ssoctl(Self.accounts)

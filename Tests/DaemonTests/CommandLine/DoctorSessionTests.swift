@@ -70,7 +70,7 @@ internal import Testing
         func reportsTheUnits(_ units: Units) async throws {
             let home = try Self.homeWithUnit()
             let question = "--user show --property=Id,UnitFileState,ActiveState sso-agent.socket sso-agent.service"
-            try home.makeProgram(
+            try await home.makeProgram(
                 "systemctl",
                 "[ \"$*\" = '\(question)' ] || exit 1\ncat <<'EOF'\n\(units.text)\nEOF")
             let ended = try await home.run((units.hasFile ? Self.makeSocket : "") + Self.doctor)
@@ -81,7 +81,7 @@ internal import Testing
 
         @Test func reportsThatSystemdDoesNotAnswer() async throws {
             let home = try Self.homeWithUnit()
-            try home.makeProgram("systemctl", "echo 'Failed to connect to bus' >&2; exit 1")
+            try await home.makeProgram("systemctl", "echo 'Failed to connect to bus' >&2; exit 1")
             let check = try DoctorTests.check("service unit", in: try await home.run(Self.doctor).output)
             #expect(!check.ok && check.detail == "systemd does not answer", "\(check)")
             #expect(check.hint == "systemctl --user status")
@@ -136,9 +136,9 @@ internal import Testing
             let folder = "/run/user/\(OtherUser.id)"
             let isFound = "[ \"$XDG_RUNTIME_DIR\" = \(folder) ] || exit 1\n"
             let units = Units(socket: ("active", "disabled"), detail: "")
-            try home.makeProgram("systemctl", "\(isFound)cat <<'EOF'\n\(units.text)\nEOF")
-            try home.makeProgram("busctl", "\(isFound)echo 'b true'")
-            try home.makeProgram("secret-tool", "exit 1")
+            try await home.makeProgram("systemctl", "\(isFound)cat <<'EOF'\n\(units.text)\nEOF")
+            try await home.makeProgram("busctl", "\(isFound)echo 'b true'")
+            try await home.makeProgram("secret-tool", "exit 1")
             let make = """
                 touch "$0/bus"; mkdir "$0/systemd" && touch "$0/systemd/private"
                 XDG_RUNTIME_DIR=$0
@@ -162,9 +162,9 @@ internal import Testing
         }
 
         /// Makes a program of the user's in the folder `bin`, a script of sh.
-        fileprivate func makeProgram(_ name: String, _ script: String) throws {
-            try write("#!/bin/sh\n\(script)\n", to: "bin/\(name)")
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.file("bin/\(name)"))
+        fileprivate func makeProgram(_ name: String, _ script: String) async throws {
+            let program = try await folder.makeProgram("bin/\(name)", script)
+            if OtherUser.isPossible { chown(program, OtherUser.id, OtherUser.id) }
         }
     }
 #endif
