@@ -81,7 +81,8 @@ internal import TokenModel
         /// The number of copies that stay: a thread of the agent may have to run once more after the reply to release what it has used.
         private func tokensLeft(in processID: Int32) async throws -> Int {
             var count = try refreshTokens(in: processID)
-            for _ in 0..<50 where count > 0 {
+            let deadline = ContinuousClock.now + .seconds(60)
+            while count > 0, ContinuousClock.now < deadline {
                 await letOthersRun()
                 count = try refreshTokens(in: processID)
             }
