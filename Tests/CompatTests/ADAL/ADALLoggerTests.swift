@@ -22,8 +22,13 @@ internal import Testing
         var all: [String] { lines.withLock { $0 } }
     }
 
-    /// Makes a silent request for Alice, to an agent that does not run.
+    /// Makes a silent request for Alice, to an agent that does not run, and waits for its lines.
     private func fail(_ lines: Lines) async throws {
+        try await request(lines)
+        await LogQueue.drain()
+    }
+
+    private func request(_ lines: Lines) async throws {
         let context = try #require(
             ADAuthenticationContext(authority: "https://login.microsoftonline.com/common", error: nil))
         context.correlationId = lines.id
@@ -32,7 +37,6 @@ internal import Testing
         _ = await context.acquireTokenSilent(
             withResource: "https://graph.microsoft.com", clientId: "app-1",
             redirectUri: try #require(URL(string: "myapp://auth")), userId: "alice@contoso.com")
-        await LogQueue.drain()
     }
 
     private func reset() {
@@ -110,10 +114,11 @@ internal import Testing
         let mayContinue = DispatchSemaphore(value: 0)
         LogQueue.call { mayContinue.wait() }
         ADLogger.setLoggerCallback { _, message, _ in lines.add(message) }
-        async let failed: Void = fail(lines)
+        // The lines of the request wait behind the call above.
+        try await request(lines)
         ADLogger.setLoggerCallback { _, _, _ in }
         mayContinue.signal()
-        try await failed
+        await LogQueue.drain()
         #expect(lines.all.isEmpty)
     }
 
