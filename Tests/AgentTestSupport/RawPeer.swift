@@ -94,6 +94,15 @@ package final class RawPeer {
         }
     }
 
+    /// Sends a request, and returns when it is in progress: when the next one of the connection is answered.
+    package func begin(_ request: some WireRequest) async throws {
+        try await offPool {
+            try self.write(request, id: 1)
+            try self.write(Hello(appName: "busy"), id: 2)
+            _ = try self.reply()
+        }
+    }
+
     /// Whether bytes of a reply have arrived that no call has read.
     package var hasReceived: Bool {
         var byte: UInt8 = 0

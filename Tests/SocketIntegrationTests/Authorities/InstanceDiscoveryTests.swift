@@ -4,6 +4,7 @@ internal import EntraEmulator
 internal import TestSupport
 internal import Testing
 internal import TokenModel
+internal import TokenWire
 
 /// Clouds that are not built in: discovered once, validated, and stored.
 @Suite(.bounded) struct InstanceDiscoveryTests {
@@ -112,15 +113,17 @@ internal import TokenModel
             f.emulator.control.clearFaults()
             f.emulator.control.resetCounts()
             f.emulator.control.inject(Fault { ($0.endpoint, $0.hold) = (.instanceDiscovery, true) })
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for reference in references {
-                    group.addTask { _ = try await f.silent(vouched, reference, force: true) }
-                }
-                await f.emulator.control.waitForHeld(atLeast: 1)
-                // Requests that precede this reply are part of the discovery.
-                _ = try await f.agent.status()
-                f.emulator.control.release()
-                try await group.waitForAll()
+            var apps: [RawPeer] = []
+            for reference in references {
+                let app = try RawPeer(f.socketPath)
+                try await app.begin(AcquireTokenSilent(parameters: vouched, account: reference, forceRefresh: true))
+                apps.append(app)
+            }
+            await f.emulator.control.waitForHeld(atLeast: 1)
+            f.emulator.control.release()
+            for app in apps {
+                let reply = try #require(try await offPool { try app.reply() })
+                _ = try reply.reply(to: AcquireTokenSilent.self)
             }
             #expect(f.emulator.control.counts[.instanceDiscovery] == 1)
             #expect(f.redemptions == 3)

@@ -383,13 +383,4 @@ extension RawPeer {
             (before, received) = (received, receivedCount)
         }
     }
-
-    /// Sends a request, and returns when it is in progress.
-    fileprivate func begin(_ request: AcquireTokenSilent) async throws {
-        try await offPool {
-            try self.write(request, id: 1)
-            try self.write(Hello(appName: "busy"), id: 2)
-            _ = try self.reply()
-        }
-    }
 }
