@@ -71,7 +71,7 @@ final class RefreshTokenRedeemer {
         }.nonisolated()
     }
 
-    /// Redeems a grant that the app has. The cache is not read, and a refusal removes nothing from it.
+    /// Redeems a grant that the app has. The cache has no part in the answer, and a refusal removes nothing from it.
     ///
     /// - Parameter peer: the peer that asks.
     func redeem(_ request: RedeemGrant, of peer: PeerKey) async throws(TokenError) -> TokenResult {

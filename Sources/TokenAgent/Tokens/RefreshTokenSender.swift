@@ -133,11 +133,37 @@ final class RefreshTokenSender {
         let authority = try await authorities.resolve(
             parameters.authority, parameters, username: request.account.username)
         if let refusal = commits.refusal { throw refusal }
-        var response = try await service.redeem(
-            authorities.tokenRequest(request.tokenGrant, at: authority, parameters), nil)
+        let delivery = DeliveryTracker()
+        var response: IssuedTokens
+        do throws(TokenError) {
+            response = try await service.redeem(
+                authorities.tokenRequest(request.tokenGrant, at: authority, parameters), delivery)
+        } catch {
+            if let refused = delivery.refusedTokens { await renewCopies(of: request, with: refused, at: authority) }
+            throw error
+        }
+        await renewCopies(of: request, with: response, at: authority)
         // A refresh token stays valid if the response has none in its place (RFC 6749 section 6).
         if request.kind == .refreshToken { response.refreshToken = response.refreshToken ?? request.grant }
         return try await saver.save(response, from: .signIn, parameters, at: parameters.authority)
+    }
+
+    /// Puts the refresh token of a response in the place of the app's one, where the cache has that one, too: it may have been used up.
+    private func renewCopies(of request: RedeemGrant, with response: IssuedTokens, at authority: Authority) async {
+        guard request.kind == .refreshToken, response.refreshToken != nil else { return }
+        let (parameters, group) = (request.parameters, request.parameters.sharingGroup)
+        for account in memory.cache.accounts(
+            namedBy: request.account, response, at: parameters.authority, in: group)
+        {
+            try? await reader.read([account], in: group)
+            guard let copy = memory.cache.refreshToken(request.grant, of: account, in: group),
+                var answered = authorities.tokenRequest(redeeming: copy, at: authority, parameters)
+            else { continue }
+            answered.subject = memory.cache.subject(
+                of: account, for: parameters.clientID, at: parameters.authority, in: group)
+            // What cannot be written now is in memory, and is written later.
+            try? await saveReplacement(in: response, of: copy, answering: answered, at: parameters.authority, group)
+        }
     }
 
     private static let issuedElsewhere = TokenError(

@@ -56,6 +56,30 @@ extension CredentialCache {
         }
     }
 
+    /// The accounts that may have a refresh token that an app has redeemed: those that the app names, and those that the response names.
+    package func accounts(
+        namedBy reference: AccountReference, _ tokens: IssuedTokens, at authority: Authority, in group: SharingGroup
+    ) -> [AccountKey] {
+        let partition = partition(group)
+        let claims = tokens.claims
+        let subject = claims?.subject.flatMap {
+            authority.kind == .openID ? HomeAccountID.ofUser(withSubject: $0) : HomeAccountID($0)
+        }
+        let identifiers = [reference.homeAccountID, tokens.homeAccountID, subject].compactMap(\.self)
+        let names = [reference.username, claims?.v1UserID, claims?.v2Username].compactMap(\.self)
+            .filter { partition.accountCount(named: $0) <= Self.searchedAccounts }
+        let accounts =
+            identifiers.map { accountKey(.home($0), at: authority, in: partition) }
+            + names.flatMap { self.accounts(named: $0, at: authority, in: partition) }
+        var seen: Set<AccountKey> = []
+        return accounts.filter { partition.contains($0) && seen.insert($0).inserted }
+    }
+
+    /// The record of a refresh token that an account has; nil if there is none. Of several copies, it is the first by their keys.
+    package func refreshToken(_ secret: Secret, of account: AccountKey, in group: SharingGroup) -> RefreshTokenRecord? {
+        partition(group)[account].refreshTokens.values.filter { $0.secret == secret }.min { $0.key < $1.key }
+    }
+
     /// Whether the cache still holds a refresh token under this one's key, whatever its secret, or this one in an account to which it has
     /// moved. If not, the app has signed out since the token was read.
     ///

@@ -49,7 +49,7 @@ extension AcquireTokenSilent: ConfinableRequest {
     }
 }
 
-/// Redeems a grant of the app without looking into the cache, and saves the tokens. The reply is a `TokenResult`.
+/// Redeems a grant of the app, whatever the cache has, and saves the tokens. The reply is a `TokenResult`.
 ///
 /// The account is signed in afterwards. PROTOCOL.md, "redeem_grant".
 public struct RedeemGrant: Sendable, Equatable {
