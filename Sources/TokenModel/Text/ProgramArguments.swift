@@ -6,7 +6,7 @@ package enum ProgramArguments {
     /// names another file. On Linux, it reads the arguments from `/proc`, and without that passes on none, as if there were none: not even
     /// the name of the program, which every process has.
     package static var problem: String? {
-        guard CommandLine.argc > 0 else { return "The arguments cannot be read, since /proc is not mounted." }
+        guard CommandLine.argc > 0 else { return "The arguments cannot be read from /proc/self/cmdline." }
         let arguments = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
         let bytes = arguments.dropFirst().compactMap(\.self).first { String(validatingCString: $0) == nil }
         guard let text = bytes.map({ String(cString: $0) }) else { return nil }
