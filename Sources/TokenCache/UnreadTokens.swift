@@ -67,7 +67,8 @@ extension CredentialCache {
         }
     }
 
-    private func redeems(_ account: AccountKey, in group: SharingGroup, _ inUse: Set<Secret>) -> Bool {
+    /// Whether an account has one of the refresh tokens.
+    package func redeems(_ account: AccountKey, in group: SharingGroup, _ inUse: Set<Secret>) -> Bool {
         !inUse.isEmpty && partition(group)[account].refreshTokens.values.contains { inUse.contains($0.secret) }
     }
 }

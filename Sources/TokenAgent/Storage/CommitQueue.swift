@@ -74,9 +74,12 @@ final class CommitQueue {
     /// A number that grows whenever everything in memory has to be written again.
     private var losses: Int { store.report.losses + lossesDuringReads }
 
-    /// Whether the store has everything that is in memory, as far as it knows: no commit, no redemption and no read of records is in
-    /// progress, every commit has succeeded, and lost records have been written again. A read may find a loss.
-    var isIdle: Bool { !hasUnsavedChanges && redemptions == 0 && reads == 0 && locks.heldKeys.isEmpty }
+    /// Whether the store has everything that is in memory, as far as it knows, but for the commits in progress: every earlier one has
+    /// succeeded, lost records have been written again, and no read of records, which may find a loss, is in progress.
+    var isComplete: Bool { !hasUnsavedChanges && reads == 0 }
+
+    /// Whether the store has everything that is in memory, as far as it knows, and no commit is in progress.
+    var isIdle: Bool { isComplete && locks.heldKeys.isEmpty }
 
     /// Makes changes durable, then visible.
     ///
@@ -157,6 +160,19 @@ final class CommitQueue {
             // Writing may find another loss.
             while hasUnsavedChanges { if hasLosses { try await rewriteAfterLoss() } else { try await flush(with: []) } }
             return try await work()
+        }
+    }
+
+    /// Calls `work` once when the commits in progress have ended, before later ones.
+    ///
+    /// - Parameter work: its argument is `isComplete`.
+    func betweenCommits(_ work: @escaping (_ isComplete: Bool) -> Void) {
+        tasks.start { () async throws(TokenError) in
+            do throws(TokenError) {
+                try await self.exclusively { work(self.isComplete) }
+            } catch {
+                work(false)
+            }
         }
     }
 

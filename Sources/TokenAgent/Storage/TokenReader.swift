@@ -21,6 +21,8 @@ final class TokenReader {
     /// The bytes that the tokens of these accounts had when they were noted last.
     private var sizes: [Place: Int] = [:]
     private var size = 0
+    /// Whether tokens are to leave memory when the commits in progress have ended.
+    private var isWaiting = false
     /// A lock for each account that a silent request reads, so that requests at the same time share a read.
     private lazy var silentReads = KeyedLock<Place>()
 
@@ -132,7 +134,7 @@ final class TokenReader {
     }
 
     /// Notes that the tokens of accounts are in memory. If there are too many such accounts or too many bytes, and the store has
-    /// everything, the tokens of those that were noted first leave memory.
+    /// everything, the tokens of those that were noted first leave memory: now, or when the commits in progress have ended.
     func noteUse(of accounts: [AccountKey], in group: SharingGroup) {
         let used = accounts.map { Place(account: $0, group: group) }
         for place in used {
@@ -141,13 +143,28 @@ final class TokenReader {
             if old == nil { places.append(place) }
             size += new - (old ?? 0)
         }
-        guard isAboveLimit, commits.isIdle, tokensInUse.heldKeys.isEmpty else { return }
-        // Several accounts at a time, so that the list becomes shorter again after a time in which no tokens could
-        // leave memory.
-        for place in places.prefix(Self.maximumAtOnce) where isAboveLimit {
+        guard isAboveLimit, commits.isComplete else { return }
+        if commits.isIdle { return removeOldest(Self.maximumAtOnce, besides: used) }
+        // There may always be a commit in progress.
+        guard !isWaiting else { return }
+        isWaiting = true
+        commits.betweenCommits { isComplete in
+            self.isWaiting = false
+            if isComplete { self.removeOldest(Self.maximumAfterCommits) }
+        }
+    }
+
+    /// Removes the tokens of the accounts that were noted first from memory, while there are too many.
+    ///
+    /// - Parameters:
+    ///   - count: the number of accounts that are looked at. There are several, so that the list becomes shorter again after a time in
+    ///     which no tokens could leave memory.
+    ///   - used: the accounts whose tokens the caller has just read, and needs.
+    private func removeOldest(_ count: Int, besides used: [Place] = []) {
+        let inUse = tokensInUse.heldKeys
+        for place in places.prefix(count) where isAboveLimit {
             places.removeFirst()
-            // The caller needs the tokens that it has just read.
-            guard !used.contains(place) else {
+            guard !used.contains(place), !memory.cache.redeems(place.account, in: place.group, inUse) else {
                 places.append(place)
                 continue
             }
@@ -164,6 +181,8 @@ final class TokenReader {
     /// provider of its own that are as long as a message can hold.
     static let sizeLimit = 16 << 20
     private static let maximumAtOnce = 16
+    /// As many as there are connections to providers, each of which may have brought another account.
+    private static let maximumAfterCommits = 256
     /// The number of attempts to read the tokens of a cache that changes meanwhile.
     private static let attempts = 8
 

@@ -154,6 +154,38 @@ internal import TokenStore
         #expect(first.accessToken == Secret("at-0-\(padding)"))
     }
 
+    /// A provider may take long to answer, and another redemption may begin before.
+    @Test func keepsTokensOfALimitedSizeDuringARedemption() async throws {
+        let (request, redemption) = try await parts.beginRedemption()
+        let padding = String(repeating: "x", count: 100_000)
+        let count = TokenReader.sizeLimit / 200_000 + 20
+        for number in 0..<count { try await parts.signIn("user-\(number)", "\(number)-\(padding)").value() }
+        let tokens = try await parts.refreshTokens()
+        #expect(tokens.count <= TokenReader.sizeLimit / 200_000 + 1)
+        // The account that was noted first.
+        #expect(tokens.contains("rt-1"))
+        redemption.answer(.sample("alice", "2"))
+        #expect(try await request.value().accessToken == Secret("at-2"))
+        #expect(parts.store.refreshTokens.count == count + 1)
+    }
+
+    /// Each commit ends while others are in progress.
+    @Test func keepsTokensOfALimitedSizeBesideOtherCommits() async throws {
+        let padding = String(repeating: "x", count: 100_000)
+        let count = TokenReader.sizeLimit / 200_000 + 40
+        parts.store.hold()
+        var signIns: [Pending<TokenResult>] = []
+        for number in 0..<count { signIns.append(await parts.signIn("user-\(number)", "\(number)-\(padding)")) }
+        var commits: [ScriptedStore.Commit] = []
+        for _ in 0..<count { commits.append(await parts.store.commits.next()) }
+        parts.store.hold(false)
+        for commit in commits { commit.succeed() }
+        for signIn in signIns { try await signIn.value() }
+        try await parts.waitUntilIdle()
+        #expect(try await parts.refreshTokens().count <= TokenReader.sizeLimit / 200_000)
+        #expect(parts.store.refreshTokens.count == count)
+    }
+
     @Test func keepsTheTokensThatAreNotInTheStoreYet() async throws {
         let users = (0..<TokenReader.limit + 20).map { "user-\($0)" }
         try await start(with: users)
