@@ -68,6 +68,9 @@ final class CommitQueue {
     /// The size of the store after the last commit, in bytes.
     var storeSize: Int { store.report.size }
 
+    /// The size of the changes that could not be written yet, in bytes.
+    var unsavedSize: Int { unsaved.size }
+
     /// Whether the store has lost records, and what is in memory has not been written again since.
     var hasLosses: Bool { losses > rewrittenLosses }
 

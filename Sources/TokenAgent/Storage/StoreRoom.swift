@@ -13,9 +13,17 @@ enum StoreRoom: Equatable {
     case scarce
     /// Nothing is added but refresh tokens of accounts that are there.
     case exhausted
+    /// As `exhausted`, since the disk cannot be written: what is added stays in memory.
+    case unwritable
 
-    /// - Parameter size: that of the store, in bytes.
-    init(ofStoreOf size: Int) {
+    /// - Parameters:
+    ///   - size: that of the store, in bytes.
+    ///   - unsaved: that of the changes that could not be written.
+    init(ofStoreOf size: Int, unsaved: Int = 0) {
+        guard unsaved < Self.unsavedSize else {
+            self = .unwritable
+            return
+        }
         self = size < Self.scarceSize ? .ample : size < Self.fullSize ? .scarce : .exhausted
     }
 
@@ -32,8 +40,9 @@ enum StoreRoom: Equatable {
         // What takes the place of another record is no addition: one under another name of the cloud, or of an account that is moved.
         let replaced = Set(changes.compactMap { if case .remove(let key, _) = $0 { key.kind } else { nil } })
         if case .signIn = issuance, !partition.contains(account), !replaced.contains(.account),
-            self == .exhausted || cache.accountCount(ofApp: parameters.clientID) >= Self.accountsOfAnApp
+            self != .scarce || cache.accountCount(ofApp: parameters.clientID) >= Self.accountsOfAnApp
         {
+            guard self != .unwritable else { throw Self.noRoomInMemory }
             throw TokenError(
                 .storeUnavailable,
                 "the store has no room for another account of this app; sign out of accounts that are not needed",
@@ -60,6 +69,11 @@ enum StoreRoom: Equatable {
         }
     }
 
+    private static let noRoomInMemory = TokenError(
+        .storeUnavailable, "the disk cannot be written, and memory has no room for another account; free some space")
+
+    /// The size from which on what could not be written is enough, several times what a thousand ordinary accounts have.
+    static let unsavedSize = 16 << 20
     /// Half of what a store may have, and three quarters of it.
     private static let scarceSize = StoreLimits.size / 2
     private static let fullSize = StoreLimits.size / 4 * 3

@@ -16,6 +16,9 @@ struct UnsavedChanges: Sendable {
     /// Whether a commit in progress writes changes again.
     var areBeingWritten: Bool { !attempts.isEmpty }
 
+    /// The size of all changes, in bytes.
+    var size: Int { (attempts.values.joined() + steps).reduce(0) { $0 + $1.size } }
+
     /// Whether records of a sharing group are to be deleted, apart from redemption notes, which saved tokens delete.
     func hasRemovals(in group: SharingGroup) -> Bool {
         steps.contains { step in
@@ -83,6 +86,15 @@ struct UnsavedChanges: Sendable {
 }
 
 extension StoreChange {
+    /// The size of the record, or of the name of what is deleted, in bytes.
+    fileprivate var size: Int {
+        switch self {
+        case .put(let record): record.key.key.utf8.count + record.body.count
+        case .delete(let key): key.key.utf8.count
+        case .deleteGroup(let name): name.utf8.count
+        }
+    }
+
     fileprivate var key: RecordKey? {
         switch self {
         case .put(let record): record.key

@@ -63,7 +63,7 @@ final class TokenSaver {
                 saving: tokens, from: issuance, parameters, at: authority, now: now(), leaving: tokensInUse.heldKeys,
                 adopting: changed)
             let isSignedOut = hasSignedOut(of: account, during: issuance, parameters)
-            let room = StoreRoom(ofStoreOf: commits.storeSize)
+            let room = StoreRoom(ofStoreOf: commits.storeSize, unsaved: commits.unsavedSize)
             let changes = try room.admitted(
                 isSignedOut ? saved.changes.filter { $0.isForOthers(than: parameters, tokens) } : saved.changes,
                 of: account, from: issuance, parameters, in: memory.cache)

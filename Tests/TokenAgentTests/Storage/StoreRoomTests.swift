@@ -16,6 +16,28 @@ internal import TokenStore
         #expect(StoreRoom(ofStoreOf: mebibytes << 20) == room)
     }
 
+    /// An app whose sign-ins cannot be written would fill the memory, and each later commit would write all of them again.
+    @Test func keepsALimitedSizeOfWhatCannotBeWritten() async throws {
+        let parts = Parts()
+        parts.store.fail()
+        let padding = String(repeating: "x", count: 100_000)
+        for number in 0..<StoreRoom.unsavedSize / 200_000 + 20 {
+            let error = try await parts.signIn("user-\(number)", "\(number)-\(padding)").error()
+            #expect(error?.code == .storeUnavailable)
+        }
+        let tokens = try await parts.refreshTokens()
+        #expect(tokens.count <= StoreRoom.unsavedSize / 200_000 + 1)
+        #expect(tokens.count > StoreRoom.unsavedSize / 250_000)
+        // An account that is there is renewed.
+        #expect(try await parts.signIn("user-0", "new").error()?.code == .storeUnavailable)
+        #expect(try await parts.refreshTokens().contains("rt-new"))
+        parts.store.fail(false)
+        try await parts.signIn("user-1", "newer").value()
+        #expect(parts.store.refreshTokens.count == tokens.count)
+        try await parts.signIn("another", "another").value()
+        #expect(parts.store.refreshTokens.count == tokens.count + 1)
+    }
+
     /// Other apps sign in as before.
     @Test func refusesAnotherAccountOfAnAppThatHasMany() throws {
         var builder = CacheBuilder()
@@ -23,7 +45,7 @@ internal import TokenStore
         for number in 0..<StoreRoom.accountsOfAnApp { try builder.signIn("user-\(number)", crowded) }
         for (room, parameters, isRefused) in [
             (StoreRoom.ample, crowded, false), (.scarce, crowded, true), (.scarce, other, false),
-            (.exhausted, other, true),
+            (.exhausted, other, true), (.unwritable, other, true),
         ] {
             let error = try Self.refusal(room, "new", parameters, builder)
             #expect((error != nil) == isRefused, "\(room)")
@@ -47,7 +69,8 @@ internal import TokenStore
     }
 
     /// A provider that does not take back a refresh token has replaced the old one.
-    @Test(arguments: [StoreRoom.scarce, .exhausted]) func alwaysSavesRefreshTokens(room: StoreRoom) throws {
+    @Test(arguments: [StoreRoom.scarce, .exhausted, .unwritable])
+    func alwaysSavesRefreshTokens(room: StoreRoom) throws {
         var builder = CacheBuilder()
         try builder.signIn("alice", builder.parameters(scopes: ["User.Read"]))
         let saved = try Self.admitted(
