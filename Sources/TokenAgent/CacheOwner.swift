@@ -64,7 +64,7 @@ actor CacheOwner {
         let request = request.withoutReservedScopes
         if let refusal = core.authorities.refusal(of: request.parameters) { return .now(.failure(refusal)) }
         if let answer = lifecycle.earlyAnswer(to: request) { return Answer.now(answer).withSingleIDToken(for: request) }
-        return silentRequests.answer(request, of: session.peer)
+        return silentRequests.answer(request, from: session)
     }
 
     /// Returns the reply to a silent request that repeats an earlier one; nil if the request has to be decoded and decided.
@@ -94,7 +94,7 @@ actor CacheOwner {
     func redeemGrant(_ request: RedeemGrant, from session: SessionID) -> Answer<TokenResult> {
         if let refusal = core.authorities.refusal(of: request.parameters) { return .now(.failure(refusal)) }
         return later { owner async throws(TokenError) in
-            try await owner.redeemer.redeem(request, of: session.peer)
+            try await owner.redeemer.redeem(request, from: session)
         }
     }
 
@@ -331,6 +331,7 @@ actor CacheOwner {
         core.events.ended(session)
         transfers.discardAll(of: session)
         signIns.connectionClosed(session)
+        redeemer.redemptions.abandon(for: session)
     }
 
     /// Completes when the responses of token endpoints that are on their way have been saved, which may have replaced refresh tokens. The

@@ -1,3 +1,5 @@
+internal import NIOCore
+
 /// Limits how much work runs at the same time, for code on one actor. There is a number of places, and a member may have as many of them as
 /// are free.
 ///
@@ -14,7 +16,7 @@ final class ConcurrencyLimit<Member: Hashable> {
     private var free: Int
     /// The work of each member that runs. A member without any has no entry.
     private(set) var running: [Member: Int] = [:]
-    private var waiting: [Member: [Waiter]] = [:]
+    private var waiting: [Member: CircularBuffer<Waiter>] = [:]
     /// The members in whose places requests begin that have waited, by their numbers.
     private var beginning: [UInt64: Member] = [:]
     private var lastNumber: UInt64 = 0
@@ -25,16 +27,18 @@ final class ConcurrencyLimit<Member: Hashable> {
     var waitingCount: Int { Set(waiting.values.joined().filter(\.wait.isWaiting).map(\.number)).count }
 
     /// Runs `work` when less work of a member of the request runs than there are free places. It is that member's work then.
+    ///
+    /// - Returns: nil if the request was abandoned while it waited.
     func run<Value, Failure: Error>(
         for request: SharedRequest<Member>, _ work: () async throws(Failure) -> Value
-    ) async throws(Failure) -> Value {
-        let member = await place(for: request)
+    ) async throws(Failure) -> Value? {
+        guard let member = await place(for: request) else { return nil }
         defer { end(member) }
         return try await work()
     }
 
-    /// Waits for a place, and returns the member that has it.
-    private func place(for request: SharedRequest<Member>) async -> Member {
+    /// Waits for a place, and returns the member that has it; nil if the request was abandoned before.
+    private func place(for request: SharedRequest<Member>) async -> Member? {
         if let member = request.members.first(where: admits) {
             begin(member)
             return member
@@ -42,10 +46,11 @@ final class ConcurrencyLimit<Member: Hashable> {
         lastNumber += 1
         let number = lastNumber
         // The work has begun when its wait ends, so that no other work comes between.
-        await request.wait { wait, member in
-            self.waiting[member, default: []].append(Waiter(number: number, wait: wait))
+        let isGranted = await request.wait { wait, member in
+            self.waiting[member, default: CircularBuffer()].append(Waiter(number: number, wait: wait))
             self.beginWaiting()
         }
+        guard isGranted else { return nil }
         return beginning.removeValue(forKey: number) ?? request.first
     }
 
@@ -66,11 +71,11 @@ final class ConcurrencyLimit<Member: Hashable> {
     private func beginWaiting() {
         while let next = nextMember, let waiter = waiting[next]?.removeFirst() {
             if waiting[next]?.isEmpty == true { waiting[next] = nil }
-            // A shared request may have begun in the place of another member.
+            // A shared request may have begun in the place of another member, and any may have been abandoned.
             guard waiter.wait.isWaiting else { continue }
             begin(next)
             beginning[waiter.number] = next
-            _ = waiter.wait.end()
+            _ = waiter.wait.grant()
         }
     }
 
@@ -80,7 +85,7 @@ final class ConcurrencyLimit<Member: Hashable> {
         waiting.filter { admits($0.key) }.min { rank($0.key, $0.value) < rank($1.key, $1.value) }?.key
     }
 
-    private func rank(_ member: Member, _ waiters: [Waiter]) -> (Int, UInt64) {
+    private func rank(_ member: Member, _ waiters: CircularBuffer<Waiter>) -> (Int, UInt64) {
         (running[member, default: 0], waiters.first?.number ?? 0)
     }
 }

@@ -4,6 +4,9 @@ final class SharedRequest<Member: Hashable> {
     /// The member that has made the request.
     let first: Member
     private(set) var members: Set<Member>
+    /// Whether nobody wants what the request is for any more.
+    private(set) var isAbandoned = false
+    private var queued: QueuedWait?
     /// Adds the request to the queue of another member; nil unless it waits.
     private var join: ((Member) -> Void)?
 
@@ -15,35 +18,53 @@ final class SharedRequest<Member: Hashable> {
         join?(member)
     }
 
+    /// Ends the wait of the request, and those that it would begin. Has no effect on what has been granted.
+    func abandon() {
+        isAbandoned = true
+        queued?.abandon()
+    }
+
     /// Waits until the request is granted.
     ///
     /// - Parameter enqueue: adds the wait to the queue of a member. It is called for each member, also for those that are added while the
     ///   request waits.
-    func wait(_ enqueue: @escaping (_ wait: QueuedWait, _ member: Member) -> Void) async {
-        let queued = QueuedWait()
-        join = { enqueue(queued, $0) }
+    /// - Returns: false if the request was abandoned before.
+    func wait(_ enqueue: @escaping (_ wait: QueuedWait, _ member: Member) -> Void) async -> Bool {
+        guard !isAbandoned else { return false }
+        let wait = QueuedWait()
+        queued = wait
+        join = { enqueue(wait, $0) }
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            queued.continuation = continuation
-            for member in members { enqueue(queued, member) }
+            wait.continuation = continuation
+            for member in members { enqueue(wait, member) }
         }
-        join = nil
+        (queued, join) = (nil, nil)
+        return wait.isGranted
     }
 }
 
 /// The wait of a request, which may be in several queues.
 final class QueuedWait {
     fileprivate var continuation: CheckedContinuation<Void, Never>?
+    fileprivate private(set) var isGranted = false
 
-    /// Whether the request has not been granted yet.
+    /// Whether the request has been neither granted nor abandoned.
     var isWaiting: Bool { continuation != nil }
 
-    /// Resumes the request.
+    /// Grants the request, which resumes.
     ///
-    /// - Returns: false if it has been granted already, in another queue.
-    func end() -> Bool {
-        guard let continuation else { return false }
-        self.continuation = nil
-        continuation.resume()
+    /// - Returns: false if it has been granted already, in another queue, or was abandoned.
+    func grant() -> Bool {
+        guard isWaiting else { return false }
+        isGranted = true
+        resume()
         return true
+    }
+
+    fileprivate func abandon() { resume() }
+
+    private func resume() {
+        continuation?.resume()
+        continuation = nil
     }
 }

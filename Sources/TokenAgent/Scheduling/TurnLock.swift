@@ -14,13 +14,15 @@ final class TurnLock<Key: Hashable, Member: Hashable> {
     /// - Parameters:
     ///   - request: of the members in whose turns it is granted, whichever comes first.
     ///   - work: its argument is whether it had to wait.
+    /// - Returns: nil if the request was abandoned while it waited.
     func exclusive<Value, Failure: Error>(
         _ key: Key, for request: SharedRequest<Member>, _ work: (_ hasWaited: Bool) async throws(Failure) -> Value
-    ) async throws(Failure) -> Value {
+    ) async throws(Failure) -> Value? {
         let hasWaited = held[key] != nil
         if hasWaited {
             // `release` keeps the key held for the next waiter, so that no other request comes between.
-            await request.wait { wait, member in self.held[key]?.append(wait, of: member) }
+            let isGranted = await request.wait { wait, member in self.held[key]?.append(wait, of: member) }
+            guard isGranted else { return nil }
         } else {
             held[key] = Waiters()
         }
@@ -30,7 +32,7 @@ final class TurnLock<Key: Hashable, Member: Hashable> {
 
     private func release(_ key: Key) {
         while let next = held[key]?.popFirst() {
-            if next.end() { return }
+            if next.grant() { return }
         }
         held[key] = nil
     }

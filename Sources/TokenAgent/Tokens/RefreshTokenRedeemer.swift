@@ -24,7 +24,9 @@ final class RefreshTokenRedeemer {
     /// The places of refresh tokens in the cache, for which requests queue. A place stays the same when its token is rotated, so that
     /// each request is decided again once, when it is its turn.
     private lazy var places = TurnLock<RecordKey, PeerKey>()
-    private let redemptions: SharedRedemptions
+    /// The refresh tokens and assertions that apps have, and for which their requests queue.
+    private lazy var grants = TurnLock<Secret, PeerKey>()
+    let redemptions: SharedRedemptions
     private let sender: RefreshTokenSender
     private let tasks: TaskTracker
     private let loop: any EventLoop
@@ -48,11 +50,12 @@ final class RefreshTokenRedeemer {
 
     /// Redeems a refresh token of the plan. If that fails, or takes too long, the result is the plan's fallback if it is still valid.
     ///
-    /// - Parameter peer: the peer that asks. Peers that ask for the same refresh token take turns.
+    /// - Parameter session: the connection that waits. Peers that ask for the same refresh token take turns.
     func redeem(
-        _ plan: RedemptionPlan, for request: AcquireTokenSilent, of peer: PeerKey
+        _ plan: RedemptionPlan, for request: AcquireTokenSilent, from session: SessionID
     ) -> EventLoopFuture<Result<TokenResult, TokenError>> {
-        let redemption = redemptions.shared(plan, request.parameters, of: peer) { peers async throws(TokenError) in
+        let redemption = redemptions.shared(plan, request.parameters, for: session) {
+            peers async throws(TokenError) in
             try await self.tryEach(plan, for: request, of: peers)
         }
         let awaited = plan.fallback == nil ? redemption : redemptions.limited(redemption)
@@ -73,11 +76,21 @@ final class RefreshTokenRedeemer {
 
     /// Redeems a grant that the app has. The cache has no part in the answer, and a refusal removes nothing from it.
     ///
-    /// - Parameter peer: the peer that asks.
-    func redeem(_ request: RedeemGrant, of peer: PeerKey) async throws(TokenError) -> TokenResult {
-        try await redemptions.inShare(
-            of: SharedRequest(peer), at: request.parameters.authority
-        ) { () async throws(TokenError) in
+    /// - Parameter session: the connection that waits. Peers that have the same grant take turns.
+    func redeem(_ request: RedeemGrant, from session: SessionID) async throws(TokenError) -> TokenResult {
+        try await redemptions.withRequest(of: session) { peers async throws(TokenError) in
+            let result = try await grants.exclusive(request.grant, for: peers) { _ async throws(TokenError) in
+                try await redeem(request, of: peers)
+            }
+            guard let result else { throw SharedRedemptions.abandoned }
+            return result
+        }
+    }
+
+    private func redeem(
+        _ request: RedeemGrant, of peers: SharedRequest<PeerKey>
+    ) async throws(TokenError) -> TokenResult {
+        try await redemptions.inShare(of: peers, at: request.parameters.authority) { () async throws(TokenError) in
             // The cache may contain the same refresh token.
             try await tokensInUse.exclusive(request.grant) { () async throws(TokenError) in
                 try await sender.send(request)
@@ -103,10 +116,11 @@ final class RefreshTokenRedeemer {
         while let token = attempt.next {
             let place = place(of: token, request)
             do throws(TokenError) {
-                try await places.exclusive(place, for: peers) { hasWaited async throws(TokenError) in
+                let turn: Void? = try await places.exclusive(place, for: peers) { hasWaited async throws(TokenError) in
                     attempt.isOutdated = attempt.isOutdated || hasWaited
                     try await redeem(&attempt, at: place, request)
                 }
+                guard turn != nil else { throw SharedRedemptions.abandoned }
                 if let result = attempt.result { return result }
             } catch  where error.allowsNextRefreshToken(request.parameters.version) {
                 attempt.noteRefusal(error, isV1: request.parameters.version == .v1)

@@ -3,7 +3,8 @@ internal import TokenCache
 internal import TokenEndpoint
 internal import TokenModel
 
-/// The redemptions in progress: equal requests share one, and no peer uses up the connections for those of others.
+/// The redemptions in progress: equal requests share one, and no peer uses up the connections for those of others. One that waits, and for
+/// whose result no connection waits any more, ends.
 ///
 /// An error that would repeat is returned again for a limited time, without a redemption (`ThrottleTable`).
 ///
@@ -19,9 +20,20 @@ final class SharedRedemptions {
     private let metrics: AgentMetrics
     /// The redemptions of each peer at other providers than Microsoft's clouds.
     private lazy var otherProviders = ConcurrencyLimit<PeerKey>(places: Self.otherConnections)
-    /// The redemptions in progress, which concurrent requests share, each with the peers in whose turns and shares it may begin.
-    private var inProgress: [RedemptionKey: (redemption: Redemption, peers: SharedRequest<PeerKey>)] = [:] {
+    /// The redemptions in progress, which concurrent requests share.
+    private var inProgress: [RedemptionKey: InProgress] = [:] {
         didSet { commits.redemptions = inProgress.count }
+    }
+    /// The redemptions for which each connection waits.
+    private var awaited: [SessionID: Set<RedemptionKey>] = [:]
+    /// The other requests of each connection: grants of apps, and those whose tokens are read before it is known whether one is redeemed.
+    private var requests: [SessionID: [ObjectIdentifier: SharedRequest<PeerKey>]] = [:]
+
+    private struct InProgress {
+        let redemption: Redemption
+        /// With the peers in whose turns and shares it may begin.
+        let request: SharedRequest<PeerKey>
+        var sessions: Set<SessionID>
     }
 
     init(_ core: AgentCore) {
@@ -40,39 +52,82 @@ final class SharedRedemptions {
     /// returned again.
     ///
     /// - Parameters:
-    ///   - peer: the peer that asks.
+    ///   - session: the connection that waits for the result.
     ///   - redeem: redeems a refresh token of the plan, in the turn of any of the peers that share the redemption.
     func shared(
-        _ plan: RedemptionPlan, _ parameters: TokenParameters, of peer: PeerKey,
-        _ redeem: @escaping (_ peers: SharedRequest<PeerKey>) async throws(TokenError) -> TokenResult
+        _ plan: RedemptionPlan, _ parameters: TokenParameters, for session: SessionID,
+        _ redeem: @escaping (_ request: SharedRequest<PeerKey>) async throws(TokenError) -> TokenResult
     ) -> Redemption {
         guard let key = RedemptionKey(plan, parameters) else {
             return loop.makeSucceededFuture(.failure(Self.nothingToRedeem))
         }
-        if let (redemption, peers) = inProgress[key] {
+        if let shared = inProgress[key] {
             metrics.count(.sharedRedemption)
-            peers.add(peer)
-            return redemption
+            shared.request.add(session.peer)
+            wait(session, for: key)
+            return shared.redemption
         }
         // MSAL throttles requests, ADAL does not.
         let isThrottled = parameters.version == .v2
         if isThrottled, let error = throttle.error(for: key, at: now()) {
             return loop.makeSucceededFuture(.failure(error))
         }
-        let peers = SharedRequest(peer)
+        let request = SharedRequest(session.peer)
         let redemption = tasks.start { () async throws(TokenError) in
-            defer { self.inProgress[key] = nil }
+            defer { self.end(request, of: key) }
             do throws(TokenError) {
-                return try await self.inShare(of: peers, at: plan.authority) { () async throws(TokenError) in
-                    try await redeem(peers)
+                return try await self.inShare(of: request, at: plan.authority) { () async throws(TokenError) in
+                    try await redeem(request)
                 }
             } catch {
                 guard isThrottled else { throw error }
                 throw self.throttle.record(error, for: key, at: self.now())
             }
         }
-        inProgress[key] = (redemption, peers)
+        inProgress[key] = InProgress(redemption: redemption, request: request, sessions: [])
+        wait(session, for: key)
         return redemption
+    }
+
+    private func wait(_ session: SessionID, for key: RedemptionKey) {
+        inProgress[key]?.sessions.insert(session)
+        awaited[session, default: []].insert(key)
+    }
+
+    /// Forgets a redemption that has ended, unless it was abandoned and another one for an equal request has begun.
+    private func end(_ request: SharedRequest<PeerKey>, of key: RedemptionKey) {
+        guard let shared = inProgress[key], shared.request === request else { return }
+        inProgress[key] = nil
+        for session in shared.sessions {
+            awaited[session]?.remove(key)
+            if awaited[session]?.isEmpty == true { awaited[session] = nil }
+        }
+    }
+
+    /// Does work for a connection, with a request that is abandoned if the connection ends.
+    func withRequest<Value>(
+        of session: SessionID, _ work: (_ request: SharedRequest<PeerKey>) async throws(TokenError) -> Value
+    ) async throws(TokenError) -> Value {
+        let request = SharedRequest(session.peer)
+        requests[session, default: [:]][ObjectIdentifier(request)] = request
+        defer {
+            requests[session]?[ObjectIdentifier(request)] = nil
+            if requests[session]?.isEmpty == true { requests[session] = nil }
+        }
+        return try await work(request)
+    }
+
+    /// Abandons the redemptions for which only a connection has waited that has ended. They would keep others waiting, and count for the
+    /// connection's peer, until their turns have come. A refresh token that is being sent is not affected.
+    func abandon(for session: SessionID) {
+        for request in requests.removeValue(forKey: session)?.values.map(\.self) ?? [] { request.abandon() }
+        for key in awaited.removeValue(forKey: session) ?? [] {
+            inProgress[key]?.sessions.remove(session)
+            guard let shared = inProgress[key], shared.sessions.isEmpty else { continue }
+            // An equal request from now on begins another one.
+            inProgress[key] = nil
+            shared.request.abandon()
+        }
     }
 
     /// The outcome of a redemption, or an error after a time limit: it may wait for its turn behind others that get no answer.
@@ -88,16 +143,22 @@ final class SharedRedemptions {
 
     /// Runs a redemption when the share of a peer allows it. Microsoft's clouds, which answer, have connections of their own. The other
     /// connections are for hosts that apps name: without shares, apps whose hosts answer slowly or never could use up all of them.
+    ///
+    /// - Throws: `cancelled` (-53007) if the request was abandoned while it waited.
     func inShare<Value>(
-        of peers: SharedRequest<PeerKey>, at authority: Authority, _ work: () async throws(TokenError) -> Value
+        of request: SharedRequest<PeerKey>, at authority: Authority, _ work: () async throws(TokenError) -> Value
     ) async throws(TokenError) -> Value {
         if CloudDirectory.isBuiltIn(authority.environment) { return try await work() }
-        return try await otherProviders.run(for: peers, work)
+        guard let value = try await otherProviders.run(for: request, work) else { throw Self.abandoned }
+        return value
     }
 
     /// The number of redemptions at other hosts than Microsoft's, one for each connection. A peer alone has half of them, as many as there
     /// are connections to one host.
     static var otherConnections: Int { TokenEndpointClient.otherConnections }
+
+    /// The result of a request that was abandoned, which no connection waits for.
+    static let abandoned = TokenError(.cancelled, "the connection that has waited for the token was closed")
 
     private static let unanswered = TokenError(.timedOut, "the token could not be renewed in time")
 

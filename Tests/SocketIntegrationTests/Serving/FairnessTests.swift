@@ -143,6 +143,29 @@ internal import TokenWire
         }
     }
 
+    /// What waits for a redemption in progress would count until its turn had come, though nobody waits for it.
+    @Test func forgetsWhatWaitsForAClosedConnection() async throws {
+        var limits = PeerLimits()
+        limits.requests = 4
+        try await AgentFixture.with(peerLimits: limits) { f in
+            let renewal = try await f.heldRenewal()
+            let peer = try await offPool { try RawPeer.answered(f.socketPath) }
+            var busy: RawPeer? = try RawPeer(f.socketPath)
+            try busy?.write(renewal, id: 3)
+            await f.emulator.control.waitForHeld(atLeast: 1)
+            for number in 4...6 {
+                var other = renewal
+                other.parameters.scopes = ScopeSet(["Scope\(number)"])
+                try busy?.write(other, id: UInt64(number))
+            }
+            try peer.write(GetStatus(), id: 7)
+            busy = nil
+            // The one that has been sent is still in progress.
+            #expect(try await offPool { try peer.reply()?.id } == 7)
+            f.emulator.control.release()
+        }
+    }
+
     @Test func continuesWhenRequestsOfTheProcessEnd() async throws {
         var limits = PeerLimits()
         limits.requests = 2

@@ -61,6 +61,19 @@ internal import Testing
         #expect(await members.running.isEmpty)
     }
 
+    @Test func beginsNoWorkThatWasAbandonedWhileItWaited() async {
+        let members = Members(places: 2)
+        await members.start(2, of: 1)
+        await members.abandonLatest()
+        await members.start(1, of: 1)
+        #expect(await members.running == [1: 1])
+        await members.endOne(of: 1)
+        #expect(await members.running == [1: 1])
+        #expect(await members.begun == 2)
+        await members.finish()
+        #expect(await members.running.isEmpty)
+    }
+
     @Test func freesThePlaceOfWorkThatFails() async {
         let members = Members(places: 2)
         await members.fail(of: 1)
@@ -79,6 +92,8 @@ private actor Members {
     /// The number of tasks that run or wait.
     private var alive = 0
     private var isFinishing = false
+    /// The number of tasks whose work has begun.
+    private(set) var begun = 0
     private var latest: SharedRequest<Int>?
 
     init(places: Int) { limit = ConcurrencyLimit(places: places) }
@@ -96,9 +111,16 @@ private actor Members {
     /// Adds a member to the work that was started last.
     func shareLatest(with member: Int) { latest?.add(member) }
 
+    /// Abandons the work that was started last, and waits.
+    func abandonLatest() async {
+        alive -= 1
+        latest?.abandon()
+        await settle()
+    }
+
     func fail(of member: Int) async {
         let request = SharedRequest(member)
-        try? await limit.run(for: request) { () async throws(CancellationError) in throw CancellationError() }
+        _ = try? await limit.run(for: request) { () async throws(CancellationError) in throw CancellationError() }
     }
 
     /// Ends the work of a member that has run longest, and returns when what follows it runs.
@@ -126,7 +148,8 @@ private actor Members {
     private func work(_ member: Int) async {
         let request = SharedRequest(member)
         latest = request
-        await limit.run(for: request) {
+        _ = await limit.run(for: request) {
+            begun += 1
             if !isFinishing { await withCheckedContinuation { endings[member, default: []].append($0) } }
         }
     }

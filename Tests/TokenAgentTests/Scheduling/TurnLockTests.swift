@@ -32,6 +32,17 @@ internal import Testing
         #expect(await members.order == ["a0", "a1", "a3", "a2", "b0"])
     }
 
+    @Test func grantsNoRequestThatWasAbandonedWhileItWaited() async throws {
+        for number in 0..<4 { await members.request("a\(number)", of: 1) }
+        // The first one has been granted.
+        for name in ["a0", "a1", "a3"] { await members.abandon(name) }
+        try await members.finish()
+        #expect(await members.order == ["a0", "a2"])
+        #expect(await members.refused == ["a1", "a3"])
+        await members.request("b0", of: 2)
+        #expect(await members.order == ["a0", "a2", "b0"])
+    }
+
     @Test func grantsAnotherKeyAtOnce() async throws {
         await members.request("a0", of: 1)
         await members.request("other", of: 1, key: 2)
@@ -60,6 +71,7 @@ private actor Members {
     private let lock = TurnLock<Int, Int>()
     private(set) var order: [String] = []
     private(set) var waited: [String] = []
+    private(set) var refused: Set<String> = []
     private var tasks: [Task<Void, Never>] = []
     private var requests: [String: SharedRequest<Int>] = [:]
     private var isOpen = false
@@ -72,10 +84,13 @@ private actor Members {
     /// Adds a member to a request.
     func share(_ name: String, with member: Int) { requests[name]?.add(member) }
 
+    func abandon(_ name: String) { requests[name]?.abandon() }
+
     /// Holds the key until an error.
     func fail(of member: Int) async {
         let request = SharedRequest(member)
-        try? await lock.exclusive(1, for: request) { _ async throws(CancellationError) in throw CancellationError() }
+        _ = try? await lock.exclusive(1, for: request) { _ async throws(CancellationError) in throw CancellationError()
+        }
     }
 
     /// Lets every holder continue, and waits until all requests have been granted.
@@ -89,10 +104,11 @@ private actor Members {
     private func hold(_ name: String, _ member: Int, _ key: Int) async {
         let request = SharedRequest(member)
         requests[name] = request
-        await lock.exclusive(key, for: request) { hasWaited in
+        let turn: Void? = await lock.exclusive(key, for: request) { hasWaited in
             order.append(name)
             if hasWaited { waited.append(name) }
             while !isOpen { await Task.yield() }
         }
+        if turn == nil { refused.insert(name) }
     }
 }

@@ -82,12 +82,21 @@ actor Parts {
     }
 
     /// Sends a silent request, as `CacheOwner` handles it.
-    func acquire(_ request: AcquireTokenSilent, of peer: Int32 = 1) -> Pending<TokenResult> {
-        switch silentRequests.answer(request, of: .process(peer)) {
+    ///
+    /// - Parameter number: that of the connection.
+    func acquire(
+        _ request: AcquireTokenSilent, of peer: Int32 = 1, on number: UInt64 = 1
+    ) -> Pending<TokenResult> {
+        switch silentRequests.answer(request, from: SessionID(number: number, processID: peer)) {
         case .now(let outcome): Pending(loop.makeSucceededFuture(outcome))
         case .repeatable(let result, _): Pending(loop.makeSucceededFuture(.success(result)))
         case .later(let future): Pending(future)
         }
+    }
+
+    /// Ends a connection, as `CacheOwner` handles it.
+    func endConnection(of peer: Int32 = 1, _ number: UInt64 = 1) {
+        redeemer.redemptions.abandon(for: SessionID(number: number, processID: peer))
     }
 
     /// Sends a silent request, and makes another refresh token visible in the same turn, as a redemption that ends then.

@@ -44,7 +44,8 @@ internal import TokenModel
         let (request, redemption) = try await parts.beginRedemption()
         let grant = await parts.start { parts async throws(TokenError) in
             try await parts.redeemer.redeem(
-                RedeemGrant(parameters: .sample(), kind: .refreshToken, grant: Secret("rt-1")), of: .process(1))
+                RedeemGrant(parameters: .sample(), kind: .refreshToken, grant: Secret("rt-1")),
+                from: SessionID(number: 1, processID: 1))
         }
         try await parts.settle()
         #expect(parts.provider.redemptions.count == 0)
@@ -63,7 +64,8 @@ internal import TokenModel
             grants.append(
                 await parts.start { parts async throws(TokenError) in
                     try await parts.redeemer.redeem(
-                        RedeemGrant(parameters: .sample(), kind: .refreshToken, grant: Secret("rt-1")), of: .process(1))
+                        RedeemGrant(parameters: .sample(), kind: .refreshToken, grant: Secret("rt-1")),
+                        from: SessionID(number: 1, processID: 1))
                 })
         }
         let sent = await parts.provider.redemptions.next()

@@ -85,6 +85,84 @@ internal import TokenModel
         try await third.value()
     }
 
+    // MARK: Connections that end
+
+    /// Nobody would get the token, and the redemptions of others would wait for it.
+    @Test func abandonsARedemptionThatWaitsForItsTurnWhenItsConnectionEnds() async throws {
+        try await parts.signIn("alice", "1").value()
+        let first = await parts.acquire(.sample("alice"))
+        let redemption = await parts.provider.redemptions.next()
+        let waiting = await parts.acquire(.sample("alice", .sample(["Mail.Read"])), on: 2)
+        try await parts.settle()
+        await parts.endConnection(of: 1, 2)
+        #expect(try await waiting.error()?.code == .cancelled)
+        #expect(await parts.redemptionCounts == [1, 1])
+        // The token that is on its way is saved, also for a connection that has ended.
+        await parts.endConnection()
+        redemption.answer(.sample("alice", "2"))
+        #expect(try await first.value().accessToken == Secret("at-2"))
+        #expect(parts.store.refreshTokens == ["rt-2"])
+        #expect(parts.provider.redemptions.count == 0)
+    }
+
+    @Test func redeemsForTheConnectionsThatAreLeft() async throws {
+        try await parts.signIn("alice", "1").value()
+        let first = await parts.acquire(.sample("alice"))
+        let redemption = await parts.provider.redemptions.next()
+        let mail = AcquireTokenSilent.sample("alice", .sample(["Mail.Read"]))
+        let waiting = [await parts.acquire(mail, on: 2), await parts.acquire(mail, of: 2, on: 3)]
+        await parts.endConnection(of: 1, 2)
+        redemption.answer(.sample("alice", "2"))
+        try await first.value()
+        await parts.provider.redemptions.next().answer(.sample("alice", "3"))
+        for request in waiting { #expect(try await request.value().accessToken == Secret("at-3")) }
+    }
+
+    /// The abandoned redemption ends in a later turn of the event loop.
+    @Test func beginsAnotherRedemptionForAnEqualRequestAfterOneWasAbandoned() async throws {
+        try await parts.signIn("alice", "1").value()
+        let first = await parts.acquire(.sample("alice"))
+        let redemption = await parts.provider.redemptions.next()
+        let mail = AcquireTokenSilent.sample("alice", .sample(["Mail.Read"]))
+        let abandoned = await parts.acquire(mail, on: 2)
+        let again = await parts.acquireAfterEnding(2, mail, on: 3)
+        #expect(try await abandoned.error()?.code == .cancelled)
+        redemption.answer(.sample("alice", "2"))
+        try await first.value()
+        await parts.provider.redemptions.next().answer(.sample("alice", "3"))
+        #expect(try await again.value().accessToken == Secret("at-3"))
+        #expect(await parts.redemptionCounts == [0, 0])
+    }
+
+    @Test func abandonsWhatWaitsForAPlaceOrForTheSameGrantWhenItsConnectionEnds() async throws {
+        let parameters = TokenParameters.sample(authority: try Authority("https://contoso.ciamlogin.com"))
+        let share = SharedRedemptions.otherConnections / 2
+        let (grant, session) = (Secret("rt-other"), SessionID(number: 2, processID: 1))
+        var requests: [Pending<TokenResult>] = []
+        for number in 0...share {
+            let secret = number < 2 ? grant : Secret("rt-\(number)")
+            requests.append(
+                await parts.start { parts async throws(TokenError) in
+                    let request = RedeemGrant(parameters: parameters, kind: .refreshToken, grant: secret)
+                    return try await parts.redeemer.redeem(request, from: session)
+                })
+        }
+        let user = try await parts.signIn("alice", "1", parameters).value()
+        #expect(user.accessToken == Secret("at-1"))
+        // All of the peer's places are taken: those of the different grants.
+        let silent = await parts.acquire(.sample("alice", parameters), on: 2)
+        try await parts.settle()
+        #expect(parts.provider.redemptions.count == share)
+        await parts.endConnection(of: 1, 2)
+        #expect(try await requests[1].error()?.code == .cancelled)
+        #expect(try await silent.error()?.code == .cancelled)
+        for _ in 0..<share {
+            await parts.provider.redemptions.next().fail(TokenError(.networkUnavailable, "no answer"))
+        }
+        try await parts.waitUntilIdle()
+        #expect(parts.provider.redemptions.count == 0)
+    }
+
     // MARK: Shares of peers
 
     /// An app whose providers never answer must not use up the connections of all apps. Grants of the app count, too.
@@ -98,7 +176,7 @@ internal import TokenModel
         requests.append(
             await parts.start { parts async throws(TokenError) in
                 let grant = RedeemGrant(parameters: parameters, kind: .refreshToken, grant: Secret("rt-other"))
-                return try await parts.redeemer.redeem(grant, of: .process(1))
+                return try await parts.redeemer.redeem(grant, from: SessionID(number: 1, processID: 1))
             })
         try await parts.settle()
         #expect(parts.provider.redemptions.count == share)
@@ -124,7 +202,7 @@ internal import TokenModel
             requests.append(
                 await parts.start { parts async throws(TokenError) in
                     let grant = RedeemGrant(parameters: parameters, kind: .refreshToken, grant: Secret("rt-\(number)"))
-                    return try await parts.redeemer.redeem(grant, of: .process(2))
+                    return try await parts.redeemer.redeem(grant, from: SessionID(number: 2, processID: 2))
                 })
         }
         try await parts.settle()
@@ -153,6 +231,14 @@ internal import TokenModel
 }
 
 extension Parts {
+    /// Ends a connection, and sends a silent request in the same turn of the event loop.
+    fileprivate func acquireAfterEnding(
+        _ ended: UInt64, _ request: AcquireTokenSilent, on number: UInt64
+    ) -> Pending<TokenResult> {
+        endConnection(of: 1, ended)
+        return acquire(request, on: number)
+    }
+
     /// The number of redemptions in progress, and the number that commits of the store are told of.
     fileprivate var redemptionCounts: [Int] { [redeemer.count, core.commits.redemptions] }
 }
