@@ -114,11 +114,13 @@ enum ListeningSocket {
         }
     }
 
-    /// A path in the same folder, which no other process uses. Its name is short, so that the agent's may be as long as an address has room
-    /// for.
+    /// A path in the same folder, which no other process uses. Its name, which tools such as `ss` show for the socket, begins with the
+    /// agent's, unless that is so long that an address has no room for more.
     private static func temporaryPath(beside path: String) throws(TokenError) -> String {
         // If it is too long itself, the error names it.
         try UnixSocket.withAddress(of: path) { _, _ in }
+        let usual = "\(path).\(getpid())"
+        guard (try? UnixSocket.withAddress(of: usual) { _, _ in }) == nil else { return usual }
         let folder = PrivateFiles.parent(of: path)
         return "\(folder == "/" ? "" : folder)/.\(String(getpid(), radix: 36))"
     }
