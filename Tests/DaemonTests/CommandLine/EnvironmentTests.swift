@@ -95,7 +95,7 @@ internal import Testing
         /// As in a root directory that was made for one program. Without its options, the agent would serve another socket and store.
         @Test(
             .enabled(if: Sandbox.isPossible, "only root can make namespaces"),
-            arguments: ["sso-agent", "ssoctl", "entra-emulator"])
+            arguments: ["sso-agent", "ssoctl"])
         func doesNothingIfItsArgumentsCannotBeRead(program: String) async throws {
             try await AgentProcessFixture.with { f in
                 let script = "mount -t tmpfs none /proc && exec \"$0\" --version"
