@@ -251,13 +251,14 @@ final class AgentHealth {
         case .failure(let error):
             // The message of the agent's own refusals contains the remedy.
             let isRefused = error.code == .invalidDeveloperParameter
+            // Sentences without a colon, behind which a command is expected, whose line is not broken.
             let cause =
                 if error.isOfCaptivePortal {
-                    "check the authority, and open it in a browser on this machine: a captive portal or a proxy may "
+                    "check the authority, and open it in a browser on this machine, since a captive portal or a proxy may "
                         + "answer in its place"
                 } else if error.details.httpStatus.map({ $0 == 429 || $0 >= 500 }) == true {
                     // The provider was reached, or a proxy in front of it.
-                    "the provider, or a proxy before it, cannot answer at present: wait, and try again"
+                    "wait, and try again, since the provider, or a proxy before it, cannot answer at present"
                 } else if error.details.networkErrorCode == NetworkErrorCode.certificateDates {
                     "set the clock of this machine if it is wrong (timedatectl set-ntp true); if it is right, the certificate of "
                         + "the provider, or of a proxy before it, has to be renewed"

@@ -1,4 +1,5 @@
 internal import AgentTestSupport
+internal import EntraEmulator
 internal import Foundation
 internal import TestSupport
 internal import Testing
@@ -21,6 +22,25 @@ internal import Testing
             #expect(asked.allSatisfy { $0.count <= columns }, "\(asked)")
             let refused = try await shown(f, ["app", "add", "a", "--client-id", "b"], columns: columns)
             #expect(refused.count > 2 && refused.allSatisfy { $0.count <= columns }, "\(refused)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test(arguments: [302, 503]) func breaksTheRemedyOfADoctor(status: Int) async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            f.emulator.control.inject(
+                Fault {
+                    $0.endpoint = .openIDConfiguration
+                    ($0.garbage, $0.status, $0.count) = (status < 500, status, 0)
+                })
+            // Wide enough for the URL of the discovery document.
+            let lines = try await shown(f, ["doctor"], columns: 80).drop { !$0.hasPrefix("FAIL token endpoint") }
+            #expect(lines.contains { $0.hasPrefix("     → ") } && lines.allSatisfy { $0.count <= 80 }, "\(lines)")
+            let remedy = lines.drop { !$0.hasPrefix("     → ") }.prefix { $0.hasPrefix("     ") }
+            // Broken only where a line is full.
+            #expect(remedy.dropLast().allSatisfy { $0.count > 60 }, "\(remedy)")
             withExtendedLifetime(agent) {}
         }
     }
