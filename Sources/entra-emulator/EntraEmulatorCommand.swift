@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import EntraEmulator
 internal import Foundation
+internal import PosixFiles
 internal import TokenModel
 
 /// `entra-emulator`: the emulator as a program of its own.
@@ -73,10 +74,18 @@ struct EntraEmulatorCommand: AsyncParsableCommand {
             options.tls = TLSFiles(certificateChain: tlsCert, privateKey: tlsKey)
         }
         try await Emulator.serve(options) { emulator in
-            try FileHandle.standardOutput.write(contentsOf: Data(#"{"url":"\#(emulator.url)"}"#.utf8 + [10]))
+            StandardStream.output.write(#"{"url":"\#(emulator.url)"}"# + "\n")
+            if let failure = StandardStream.outputFailure { throw OutputLost(failure) }
             guard isatty(STDERR_FILENO) == 1 else { return }
             let lines = [""] + emulator.guide.lines + [""]
             try FileHandle.standardError.write(contentsOf: Data(lines.map { $0 + "\n" }.joined().utf8))
         }
     }
+}
+
+/// The base URL could not be written, as to a full disk, so that nobody would know it.
+private struct OutputLost: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ failure: SystemError) { description = "the output cannot be written: \(failure)" }
 }

@@ -187,6 +187,8 @@ internal import Testing
         "entra-emulator": [
             "ArgumentParser",
             "EntraEmulator",
+            // Why the output cannot be written.
+            "PosixFiles",
             // The version of the package; the emulator itself has nothing of the agent's model.
             "TokenModel",
         ],

@@ -49,6 +49,14 @@ internal import Testing
         }
     }
 
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full"), "Linux only"))
+    func saysThatItsURLCannotBeWritten() async throws {
+        let line = "\(Executable.path("entra-emulator")) >/dev/full"
+        let ended = try await TestProcess("/bin/sh", ["-c", line]).finish()
+        #expect(ended.status == 1)
+        #expect(ended.errors == "Error: the output cannot be written: No space left on device\n")
+    }
+
     @Test func hasTheVersionOfThePackage() async throws {
         let ended = try await TestProcess("entra-emulator", ["--version"]).finish()
         #expect(ended.status == 0 && ended.output.contains(#/^\d+\.\d+\.\d+\S*\n$/#), "\(ended.output)")
