@@ -104,6 +104,9 @@ package struct Configuration: Sendable, Equatable {
         }
     }
 
+    /// Whether a rule may have a person confirm any request.
+    package var confirmsAnything: Bool { rules.contains { $0.effect == .confirm } }
+
     /// - Throws: `invalidDeveloperParameter` (-51112) if the default app is none of the apps. The agent starts nevertheless.
     package func requireDefaultApp() throws(TokenError) {
         guard let name = defaultApp, app(named: name.value) == nil else { return }

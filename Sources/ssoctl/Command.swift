@@ -30,12 +30,16 @@ protocol CommandWork {
     func status(of printout: Printout) -> ExitStatus
     /// Whether the command has written its result elsewhere.
     var isQuiet: Bool { get }
+    /// Whether something is written to the terminal before the result: a question, also one of the agent, or what is waited for.
+    var writesMeanwhile: Bool { get }
 }
 
 extension CommandWork {
     func status(of printout: Printout) -> ExitStatus { .done }
 
     var isQuiet: Bool { false }
+
+    var writesMeanwhile: Bool { false }
 
     func describe(_ printout: Printout) -> String? { nil }
 
@@ -44,7 +48,7 @@ extension CommandWork {
     func run() async throws {
         let status: ExitStatus
         do {
-            let printout = try await execute(.shared)
+            let printout = try await result(.shared)
             if isQuiet {
                 // Nothing is left to print.
             } else if isJSON {
@@ -57,6 +61,11 @@ extension CommandWork {
             status = await CommandFailure(caught: error).withRemedy.served(by: .shared).report(asJSON: isJSON)
         }
         if status != .done { throw ExitCode(status.rawValue) }
+    }
+
+    private func result(_ agent: AgentClient) async throws -> Printout {
+        guard !writesMeanwhile else { return try await execute(agent) }
+        return try await WaitingLine.during { try await execute(agent) }
     }
 }
 

@@ -62,6 +62,13 @@ enum Terminal {
     /// Whether a line of messages can be written again.
     static var rewritesMessages: Bool { abilities(STDERR_FILENO).hasControls }
 
+    /// The first of the forms of a message for which the terminal has room on one line, else the last one: a second line could not be
+    /// erased.
+    static func onOneLine(_ forms: [String]) -> String {
+        let columns = columns(.error) ?? .max
+        return forms.first { TerminalColumns.width($0) < columns } ?? forms.last ?? ""
+    }
+
     /// Whether a person sees the messages and can answer.
     static var isInteractive: Bool { showsMessages && isatty(STDIN_FILENO) == 1 }
 

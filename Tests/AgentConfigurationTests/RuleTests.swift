@@ -34,6 +34,14 @@ internal import TokenModel
         #expect(configuration.rules.last == PolicyRule(requests: .all, effect: .deny))
     }
 
+    @Test(arguments: [("allow", false), ("deny", false), ("confirm", true)])
+    func knowsWhetherARequestMayHaveToBeConfirmed(effect: String, isConfirmed: Bool) throws {
+        let rule = "[[rule]]\nrequests = [\"own\"]\neffect = \"\(effect)\"\n"
+        let configuration = try Configuration(decoding: rule.utf8)
+        #expect(configuration.confirmsAnything == isConfirmed)
+        #expect(configuration.confirms("acquire_token_silent") == isConfirmed)
+    }
+
     /// A rule that is not understood must not be ignored: it might be the one that refuses.
     @Test(
         arguments: [

@@ -45,6 +45,8 @@ struct ExportCommand: Command {
 
     @OptionGroup var output: OutputOptions
 
+    var writesMeanwhile: Bool { true }
+
     struct Printout: Encodable {
         var file: String
         var bytes: Int

@@ -37,6 +37,8 @@ struct ImportCommand: Command {
 
     @OptionGroup var output: OutputOptions
 
+    var writesMeanwhile: Bool { true }
+
     func validate() throws {
         guard [file != nil, search.tool != nil, search.finds].filter(\.self).count == 1 else {
             throw ValidationError("Name one FILE, or give --from or --find.")

@@ -20,6 +20,8 @@ struct InitCommand: Command {
 
     @OptionGroup var output: OutputOptions
 
+    var writesMeanwhile: Bool { true }
+
     struct Printout: Encodable {
         var app: AppPrintout
         var account: AccountJSON

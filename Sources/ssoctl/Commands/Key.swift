@@ -80,6 +80,8 @@ struct KeySetCommand: Command {
 
     @OptionGroup var output: OutputOptions
 
+    var writesMeanwhile: Bool { true }
+
     func execute(_ agent: AgentClient) async throws(TokenError) -> KeyPrintout {
         let status = try await agent.keyStatus()
         let isSealed = status.isOpen && status.source == .passphrase
@@ -128,6 +130,8 @@ struct UnlockCommand: Command {
             """)
 
     @OptionGroup var output: OutputOptions
+
+    var writesMeanwhile: Bool { true }
 
     func execute(_ agent: AgentClient) async throws(TokenError) -> KeyPrintout {
         let status = try await agent.keyStatus()

@@ -27,6 +27,8 @@ struct PublishCommand: Command {
     @OptionGroup(title: "What it serves") var access: PublishedAccessOptions
     @OptionGroup var output: OutputOptions
 
+    var writesMeanwhile: Bool { true }
+
     func execute(_ agent: AgentClient) async throws -> SocketPrintout {
         let apps = try access.allApps { command(apps: $0) }
         let account = try await account(AccountFinder(agent: agent, sharingGroup: apps.group))

@@ -28,6 +28,8 @@ struct SignInCommand: Command {
     @OptionGroup(title: "Sign-in") var manner: SignInOptions
     @OptionGroup var output: OutputOptions
 
+    var writesMeanwhile: Bool { true }
+
     struct Printout: Encodable {
         var account: AccountJSON
         var accessToken: String

@@ -35,6 +35,8 @@ struct SignOutCommand: Command {
 
     @OptionGroup var output: OutputOptions
 
+    var writesMeanwhile: Bool { endsBrowserSession }
+
     struct Printout: Encodable {
         var removed: Bool
         /// The account; with --username, only the name, if accounts of several providers have it.

@@ -28,12 +28,11 @@ struct Countdown {
         }
     }
 
-    /// The longest text for which the terminal has room: a second line could not be erased.
     private static func line(_ what: String, _ seconds: Int64) -> String {
-        let left = "\(Phrases.countdown(seconds)) left"
-        let columns = Terminal.columns(.error) ?? .max
-        let forms = ["\(what): \(left) (Ctrl-C ends it)", "\(what): \(left)", left]
-        return forms.first { TerminalColumns.width($0) < columns } ?? Phrases.countdown(seconds)
+        let time = Phrases.countdown(seconds)
+        return Terminal.onOneLine([
+            "\(what): \(time) left (Ctrl-C ends it)", "\(what): \(time) left", "\(time) left", time,
+        ])
     }
 
     /// Removes the line from the terminal.

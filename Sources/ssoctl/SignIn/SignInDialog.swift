@@ -52,7 +52,7 @@ struct SignInDialog: Sendable {
 
     /// - Parameter commands: the commands that open a page; nil leaves that to the user.
     private func byBrowser(_ commands: [String]?) async throws -> TokenResult {
-        let begun = try await agent.beginInteractive(request)
+        let begun = try await WaitingLine.during { try await agent.beginInteractive(request) }
         do {
             let redirect = BrowserRedirect(request.parameters.redirectURI)
             if redirect.replaced != nil { Terminal.printError(redirect.notice) }
@@ -119,10 +119,12 @@ struct SignInDialog: Sendable {
     // MARK: A code
 
     private func byCode() async throws -> TokenResult {
-        let box = CountdownBox()
+        let (waiting, box) = (WaitingLine(), CountdownBox())
+        defer { waiting.end() }
         let presenter = SignInPresenter(
             method: .deviceCode,
             showDeviceCode: { code in
+                waiting.end()
                 show(code)
                 box.set(Countdown("Waiting for the sign-in", seconds: code.expiresIn))
             })

@@ -1,0 +1,60 @@
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+/// What a terminal shows while a command waits for the agent.
+@Suite(.bounded) struct WaitingLineTests {
+    private static let text = "Waiting for the agent: 0:0"
+
+    @Test func showsForHowLongATokenIsWaitedForAndRemovesThat() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            try await f.signIn(app: "graph", "alice@contoso.com")
+            f.emulator.control.inject(.hold(grant: .refreshToken))
+            let command = try f.onTerminal(["token", "--force-refresh"])
+            let shown = try await command.waitForOutput(Self.text)
+            await f.emulator.control.waitForHeld(atLeast: 1)
+            f.emulator.control.release()
+            let ended = try await command.finish()
+            #expect(ended.status == 0)
+            #expect((shown + ended.output).contains("\r\u{1B}[KeyJ"), "\(shown)\(ended.output)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    /// Before the page or the code is shown, the agent may wait for the provider.
+    @Test func showsForHowLongTheCodeOfASignInIsWaitedFor() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            f.emulator.control.inject(
+                Fault {
+                    $0.endpoint = .deviceCode
+                    $0.hold = true
+                })
+            let command = try f.onTerminal(["sign-in", "--device-code"], [("Waiting for the sign-in", "\u{3}")])
+            try await command.waitForOutput(Self.text)
+            await f.emulator.control.waitForHeld(atLeast: 1)
+            f.emulator.control.release()
+            let ended = try await command.finish()
+            #expect(ended.status == 130 && ended.output.contains("enter the code"), "\(ended.output)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func showsNothingWhereItIsNoTerminalThatCanRemoveIt() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            try await f.signIn(app: "graph", "alice@contoso.com")
+            f.emulator.control.inject(Fault { ($0.grant, $0.delayMilliseconds) = (.refreshToken, 1500) })
+            let command = try f.onTerminal(["token", "--force-refresh"], variables: ["TERM": "dumb"])
+            let ended = try await command.finish()
+            #expect(ended.status == 0 && ended.output.hasPrefix("eyJ"), "\(ended.output)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+}
