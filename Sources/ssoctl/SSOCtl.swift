@@ -105,14 +105,22 @@ struct SSOCtl: AsyncParsableCommand {
         let status = exitCode(for: error)
         let path = CommandPath(Array(arguments), configuration)
         var text = fullMessage(for: error)
-        if let unknown = path.unknown { text = "Error: \(unknown.message)\n\(Problem.line(of: path.next))" }
+        var problem = message(for: error)
+        if let unknown = path.unknown {
+            text = "Error: \(unknown.message)\n\(Problem.line(of: path.next))"
+        } else if status == .validationFailure, !text.isEmpty, ProgramArguments.problem == nil,
+            let option = path.unknownOption(in: arguments)
+        {
+            problem = option
+            text = "Error: \(option)" + (text.firstRange(of: "\nUsage: ").map { String(text[$0.lowerBound...]) } ?? "")
+        }
         if !status.isSuccess { text = RepeatedArguments.cut(in: text) }
         let option = "--generate-completion-script"
         if status.isSuccess, arguments.first == option || arguments.first?.hasPrefix(option + "=") == true {
             text = CompletionScript.extended(text, CommandNames(of: configuration))
         }
         if arguments.contains("--json"), !text.isEmpty, !status.isSuccess {
-            let failure = CommandFailure.usage(message(for: error), nextCommand: path.next)
+            let failure = CommandFailure.usage(problem, nextCommand: path.next)
             // These commands print a document for each line.
             let isOnOneLine = ["audit", "watch"].contains(arguments.first)
             Terminal.print(isOnOneLine ? Terminal.jsonLine(failure) : Terminal.json(failure))
@@ -134,6 +142,7 @@ struct SSOCtl: AsyncParsableCommand {
 private struct CommandPath {
     /// The names of the command, without that of the program.
     private var words: [String] = []
+    private var type: any ParsableCommand.Type = SSOCtl.self
     /// The command line with the word that was probably meant, in place of one that is no command; nil if nothing is similar.
     private var corrected: String?
     /// The error if a word is no command where one has to be, with the one that was probably meant.
@@ -146,7 +155,7 @@ private struct CommandPath {
         for (index, word) in zip(named.indices, named) {
             guard !word.hasPrefix("-"), !command.subcommands.isEmpty else { return }
             let configurations = command.subcommands.map { $0.configuration }
-            guard let next = configurations.first(where: { $0.isNamed(word) }) else {
+            guard let next = command.subcommands.first(where: { $0.configuration.isNamed(word) }) else {
                 let names = (words.isEmpty ? ["help"] : []) + configurations.compactMap(\.commandName)
                 let nearest = Suggestion.nearest(to: word, among: names + configurations.flatMap(\.aliases))
                 let meant = nearest.map { " Did you mean “\($0)”?" } ?? ""
@@ -160,7 +169,28 @@ private struct CommandPath {
                 return
             }
             words.append(word)
-            command = next
+            type = next
+            command = next.configuration
+        }
+    }
+
+    /// What is wrong if an option is none of the command's, with the one that was probably meant. ArgumentParser takes the value of such an
+    /// option for an argument, and complains about that first.
+    func unknownOption(in arguments: some Sequence<String>) -> String? {
+        let types = [type] + [type.configuration.defaultSubcommand].compactMap { $0 }
+        let names = types.flatMap(Self.optionNames(of:))
+        let known = Set(names + ["generate-completion-script", "help-hidden", "experimental-dump-help"])
+        let options = arguments.filter { $0.hasPrefix("--") }.map { $0.dropFirst(2).prefix { $0 != "=" } }
+        guard let option = options.map(String.init).first(where: { !known.contains($0) }) else { return nil }
+        let meant = Suggestion.nearest(to: option, among: names) ?? names.first { option.hasPrefix("\($0)-") }
+        return "Unknown option '--\(option)'" + (meant.map { ". Did you mean '--\($0)'?" } ?? "")
+    }
+
+    /// The names of a command's options, as its help has them: `  -s, --scope <scope>     A permission`.
+    private static func optionNames(of type: any ParsableCommand.Type) -> [String] {
+        let lines = SSOCtl.helpMessage(for: type, includeHidden: true, columns: 200).split(separator: "\n")
+        return lines.filter { $0.hasPrefix("  -") }.flatMap { line in
+            line.split { " ,".contains($0) }.prefix(2).filter { $0.hasPrefix("--") }.map { String($0.dropFirst(2)) }
         }
     }
 
