@@ -138,7 +138,10 @@ struct UnlockCommand: Command {
         guard !status.isOpen else { return KeyPrintout(status) }
         let passphrase =
             status.source == .passphrase ? try Terminal.passphrase("Passphrase of sso-agent's store: ") : nil
-        return KeyPrintout(try await agent.unlock(Unlock(passphrase: passphrase)))
+        // The derivation of the key from a passphrase is slow on purpose, and a keyring may ask its user first.
+        return try await WaitingLine.during { () throws(TokenError) in
+            KeyPrintout(try await agent.unlock(Unlock(passphrase: passphrase)))
+        }
     }
 
     func describe(_ printout: KeyPrintout) -> String? { printout.text }
