@@ -293,18 +293,23 @@ private struct AccountPage {
 }
 
 extension AccountCredentials {
-    /// The ID tokens of an app by the tenants that issued them. Of several, v2 is preferred, and then the one with the last key.
+    /// The ID tokens of an app by the tenants that issued them, and by the realms under which they are saved if no token is of a tenant with
+    /// that name: what an AD FS or an OpenID provider names as the tenant is not the realm of the account. Of several, v2 is preferred,
+    /// and then the one with the last key.
     fileprivate func idTokensByTenant(of clientID: ClientID) -> [ExactText: IDTokenRecord] {
-        var preferred: [ExactText: (key: String, token: IDTokenRecord)] = [:]
-        for (key, token) in idTokens where token.clientID == clientID {
-            let tenant = ExactText(token.tenant)
-            if let other = preferred[tenant],
-                (token.version.rawValue, key) < (other.token.version.rawValue, other.key)
-            {
-                continue
+        typealias Preferred = [ExactText: (key: String, token: IDTokenRecord)]
+        func offer(_ token: IDTokenRecord, _ key: String, as name: String, in preferred: inout Preferred) {
+            let name = ExactText(name)
+            if let other = preferred[name], (token.version.rawValue, key) < (other.token.version.rawValue, other.key) {
+                return
             }
-            preferred[tenant] = (key, token)
+            preferred[name] = (key, token)
         }
-        return preferred.mapValues(\.token)
+        var (ofTenants, ofRealms) = (Preferred(), Preferred())
+        for (key, token) in idTokens where token.clientID == clientID {
+            offer(token, key, as: token.tenant, in: &ofTenants)
+            if !token.realm.hasSameBytes(as: token.tenant) { offer(token, key, as: token.realm, in: &ofRealms) }
+        }
+        return ofTenants.merging(ofRealms) { tenants, _ in tenants }.mapValues(\.token)
     }
 }

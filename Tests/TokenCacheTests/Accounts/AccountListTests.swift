@@ -41,6 +41,22 @@ internal import TokenModel
         #expect(seen.first?.homeIDToken == nil)
     }
 
+    /// Their accounts are saved under the path of the authority, whatever tenant an ID token names.
+    @Test(arguments: [
+        ("https://id.example/staff", Authority.Kind.openID, OAuthVersion.v2), ("https://fs.example/adfs", .adfs, .v2),
+        ("https://fs.example/adfs", .adfs, .v1),
+    ])
+    func showsTheClaimsOfProvidersWithoutTenants(url: String, kind: Authority.Kind, version: OAuthVersion) throws {
+        var builder = CacheBuilder()
+        var parameters = try builder.parameters(resource: version == .v1 ? "https://r" : nil)
+        parameters.authority = try Authority(url, kind: kind)
+        try builder.signIn("alice", parameters, hasClientInfo: false)
+        let account = try #require(builder.cache.accounts(ListAccounts(clientID: CacheBuilder.app)).accounts.first)
+        let idToken = CacheBuilder.idToken("alice", tenant: CacheBuilder.tenant, version: version)
+        #expect(account.tenantProfiles.map(\.idToken) == [idToken])
+        #expect(account.homeIDToken == idToken)
+    }
+
     @Test func filtersByEveryCriterion() throws {
         var builder = CacheBuilder()
         for user in ["alice", "bob"] { try builder.signIn(user, builder.parameters()) }
