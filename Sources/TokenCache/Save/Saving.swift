@@ -65,10 +65,10 @@ struct Saving {
     private static func tenant(account: AccountKey, claims: IDTokenClaims?, requested: Authority) -> String {
         switch requested.kind {
         case _ where requested.isAtCustomDomain: requested.realm(for: account, .v2)
-        case .entra, .ciam, .adfs: claims?.tenantID?.lowercased() ?? requested.realm.lowercased()
+        case .entra, .ciam: claims?.tenantID?.lowercased() ?? requested.realm.lowercased()
         case .b2c: account.homeAccountID?.tenantID ?? claims?.tenantID?.lowercased() ?? requested.realm.lowercased()
-        // The `tid` claim of another OpenID provider is not an Entra tenant.
-        case .openID: requested.realm.lowercased()
+        // An AD FS has no tenants, and the `tid` claim of another OpenID provider is not an Entra tenant.
+        case .adfs, .openID: requested.realm.lowercased()
         }
     }
 

@@ -131,6 +131,14 @@ internal import TokenStore
         #expect(result.account.homeAccountID?.text == "sub-alice")
     }
 
+    /// A claim rule of an AD FS may issue any claim, `tid` too; the tokens are looked up under the realm `adfs`.
+    @Test func findsTheTokensOfADFSWhateverTenantTheyName() throws {
+        var builder = CacheBuilder()
+        let parameters = try builder.parameters(authority: "https://fs.contoso.com/adfs")
+        let account = try builder.signIn("alice", parameters, hasClientInfo: false).account
+        #expect(builder.decide(parameters, account.reference).token == "at-alice-User.Read")
+    }
+
     @Test func keepsMSALsSpellingOfAName() throws {
         var builder = CacheBuilder()
         try builder.signIn("Alice", builder.parameters())
