@@ -122,18 +122,18 @@ struct Saving {
             refreshOn: tokens.refreshIn.map { now + $0 })
     }
 
-    /// The granted scopes. Microsoft's token endpoints do not name `.default` among them if the resource is one of the v1 endpoint: to a
-    /// request for nothing else, it is granted with whatever they name.
+    /// The granted scopes. Microsoft's token endpoints do not name `.default` among them if the resource is one of the v1 endpoint, and an
+    /// AD FS never does: to a request for nothing else, it is granted with whatever they name.
     private static func granted(_ tokens: IssuedTokens, _ parameters: TokenParameters) -> ScopeSet {
         guard parameters.version == .v2, let granted = tokens.scopes else { return parameters.scopes }
         switch parameters.authority.kind {
-        case .entra, .b2c, .ciam:
+        case .entra, .b2c, .ciam, .adfs:
             let requested = parameters.scopes.subtracting(.reserved)
             guard requested.scopes.count == 1, requested.scopes[0].lowercased().hasSuffix(".default") else {
                 return granted
             }
             return granted.union(requested)
-        case .adfs, .openID: return granted
+        case .openID: return granted
         }
     }
 

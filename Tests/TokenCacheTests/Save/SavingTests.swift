@@ -27,13 +27,15 @@ internal import TokenStore
         #expect(try builder.decide(builder.parameters(scopes: ["Mail.Read"]), account).token != nil)
     }
 
-    /// Microsoft's token endpoints do not name `.default` if the resource is one of the v1 endpoint.
+    /// Microsoft's token endpoints do not name `.default` if the resource is one of the v1 endpoint. An AD FS never does.
     @Test(arguments: [
         ("https://login.microsoftonline.com/common", Authority.Kind.entra, ["https://r/.default"], true),
         ("https://login.microsoftonline.com/common", .entra, ["openid", "https://R//.Default"], true),
         ("https://login.microsoftonline.com/common", .entra, ["https://r/.default", "https://r/Read"], false),
         ("https://login.microsoftonline.com/common", .entra, ["https://r/Write"], false),
         ("https://t.ciamlogin.com/t", .ciam, ["https://r/.default"], true),
+        ("https://fs.example/adfs", .adfs, ["https://r/.default"], true),
+        ("https://fs.example/adfs", .adfs, ["https://r/Write"], false),
         ("https://id.example/t", .openID, ["https://r/.default"], false),
     ])
     func countsDefaultAsGrantedIfNothingElseIsRequested(
