@@ -49,8 +49,8 @@ internal import TokenModel
     }
 
     @Test(arguments: [
-        "login.windows.net", "login.microsoftonline.us", "contoso.b2clogin.com", "contoso.ciamlogin.com",
-        "127.0.0.1:8443",
+        "login.windows.net", "login.microsoftonline.us", "contoso.b2clogin.com", "contoso.b2clogin.cn",
+        "contoso.ciamlogin.com", "127.0.0.1:8443",
         "localhost", "login.learnt.example", "sts.learnt.example",
     ])
     func importsTheAccountsOfKnownHosts(environment: String) throws {

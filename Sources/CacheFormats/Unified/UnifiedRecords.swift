@@ -51,7 +51,7 @@ struct UnifiedRecords {
             }
             copies += copied
             // No library requests a B2C tenant by its identifier, and MSAL for Node reads a second entry as another token.
-            let isB2C = record.header.environment?.hasSuffix(UnifiedTenants.b2cHosts) == true
+            let isB2C = record.header.environment.map(UnifiedTenants.isB2Cs) == true
             if copied.isEmpty || !isB2C, let name = name(of: record, in: section) {
                 entries.list.append(ExportedEntries.Entry(name: name, source: .record(index, realm: nil)))
             }

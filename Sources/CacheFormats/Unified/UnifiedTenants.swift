@@ -69,12 +69,14 @@ struct UnifiedTenants {
 
     /// The tenant of a B2C account, which is in one only. B2C's ID tokens need not name it.
     private static func b2cTenant(of item: UnifiedItem) -> String? {
-        guard item.text(.environment)?.lowercased().hasSuffix(b2cHosts) == true else { return nil }
+        guard item.text(.environment).map({ isB2Cs($0.lowercased()) }) == true else { return nil }
         return item.text(.homeAccountID).flatMap(HomeAccountID.init)?.tenantID
     }
 
-    /// The suffix of the names of B2C's hosts.
-    static let b2cHosts = ".b2clogin.com"
+    /// Whether an environment is a B2C tenant's own host.
+    static func isB2Cs(_ environment: String) -> Bool {
+        CloudDirectory.isB2Cs(host: URLParts.host(ofEnvironment: environment))
+    }
 
     /// The username of an entry's account, or its identifier if the username is unknown.
     func name(of item: UnifiedItem) -> String? {

@@ -129,7 +129,7 @@ extension AccountCredentials {
         let host = URLParts.host(ofEnvironment: environment)
         if host.hasSuffix(".ciamlogin.com") { return .ciam }
         let isPolicyAccount = account.homeAccountID?.objectID.map { $0.contains("-b2c_1") } ?? false
-        if host.hasSuffix(".b2clogin.com") || isPolicyAccount { return .b2c }
+        if CloudDirectory.isB2Cs(host: host) || isPolicyAccount { return .b2c }
         if account.issuer.isAtCustomDomain { return .ciam }
         return clouds.isEntras(environment) ? .entra : nil
     }

@@ -33,8 +33,8 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
 
     /// Parses and normalises a URL.
     ///
-    /// - Parameter kind: nil derives it from the URL: `/tfp/TENANT/POLICY` and `*.b2clogin.com` are B2C's, `/adfs` is AD FS's,
-    ///   `*.ciamlogin.com` is External ID's, and any other URL is Entra's.
+    /// - Parameter kind: nil derives it from the URL: `/tfp/TENANT/POLICY` and `*.b2clogin.com` are B2C's, also with the endings `cn`, `us`
+    ///   and `de` of other clouds, `/adfs` is AD FS's, `*.ciamlogin.com` is External ID's, and any other URL is Entra's.
     /// - Throws: `invalidDeveloperParameter` (-51112) if it is not an `https` URL with a host; if it has no path, which only External ID and
     ///   OpenID providers may leave out; if it names a user, or a port that is not from 1 to 65535; if the path begins with `tfp` and has no
     ///   tenant or no policy; or if `kind` is AD FS and the first segment of the path is not `adfs`. `http` is accepted for loopback hosts,
@@ -178,7 +178,7 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
             return .b2c
         case adfsPath: return .adfs
         case _ where host.hasSuffix(".ciamlogin.com"): return .ciam
-        case _ where host.hasSuffix(".b2clogin.com"): return .b2c
+        case _ where CloudDirectory.isB2Cs(host: host): return .b2c
         default: return .entra
         }
     }

@@ -83,8 +83,14 @@ package struct CloudDirectory: Sendable, Equatable {
     /// Whether every path of a host is Microsoft's.
     package static func isMicrosofts(_ environment: String) -> Bool {
         let host = URLParts.host(ofEnvironment: environment)
-        return isBuiltIn(environment) || host.hasSuffix(".ciamlogin.com") || host.hasSuffix(".b2clogin.com")
+        return isBuiltIn(environment) || host.hasSuffix(".ciamlogin.com") || isB2Cs(host: host)
     }
+
+    /// Whether a host is a B2C tenant's own one, in any of Microsoft's clouds.
+    package static func isB2Cs(host: String) -> Bool { b2cSuffixes.contains { host.hasSuffix($0) } }
+
+    /// As in MSAL for Python and .NET.
+    private static let b2cSuffixes = [".b2clogin.com", ".b2clogin.cn", ".b2clogin.us", ".b2clogin.de"]
 
     /// Whether Microsoft's users may sign in, or enter codes, at a page of the host. Written with a dot at its end (RFC 1034 section 3.1), it
     /// is the same host to a browser.

@@ -11,6 +11,7 @@ internal import TokenModel
         ("https://login.windows.net/common", Authority.Kind.entra, "", "login.microsoftonline.com"),
         ("https://login.contoso.example/common", .entra, "login.contoso.example", "login.contoso.example"),
         ("https://contoso.b2clogin.com/contoso/b2c_1_x", .b2c, "contoso.b2clogin.com", "contoso.b2clogin.com"),
+        ("https://contoso.b2clogin.cn/contoso/b2c_1_x", .b2c, "contoso.b2clogin.cn", "contoso.b2clogin.cn"),
         ("https://contoso.ciamlogin.com/contoso", .ciam, "contoso.ciamlogin.com", "contoso.ciamlogin.com"),
         (
             "https://login.contoso.com/Contoso/B2C_1_x", .b2c, "login.contoso.com",

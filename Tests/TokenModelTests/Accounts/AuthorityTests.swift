@@ -25,6 +25,12 @@ internal import TokenModel
             given: "https://contoso.b2clogin.com/Contoso.onmicrosoft.com/B2C_1_Sign",
             url: "https://contoso.b2clogin.com/Contoso.onmicrosoft.com/B2C_1_Sign", kind: .b2c),
         Row(
+            given: "https://contoso.b2clogin.cn/Contoso.partner.onmschina.cn/B2C_1_Sign",
+            url: "https://contoso.b2clogin.cn/Contoso.partner.onmschina.cn/B2C_1_Sign", kind: .b2c),
+        Row(given: "https://contoso.b2clogin.us/t/p", url: "https://contoso.b2clogin.us/t/p", kind: .b2c),
+        Row(given: "https://contoso.b2clogin.de/t/p", url: "https://contoso.b2clogin.de/t/p", kind: .b2c),
+        Row(given: "https://contoso.b2clogin.example/t/p", url: "https://contoso.b2clogin.example/t"),
+        Row(
             given: "https://login.example.com/tfp/contoso.onmicrosoft.com/B2C_1_Sign/",
             url: "https://login.example.com/tfp/contoso.onmicrosoft.com/B2C_1_Sign", kind: .b2c),
         Row(
@@ -64,7 +70,8 @@ internal import TokenModel
         "https://login.microsoftonline.com/common", "https://login.example.com/contoso", "https://a..b/..",
         "https://-/x",
         "https://sts.example.com/adfs", "https://sts.example.com/adfsx", "https://contoso.b2clogin.com/contoso",
-        "https://contoso.ciamlogin.com/contoso", "https://ciamlogin.com/contoso", "https://login.example.com/tfp",
+        "https://contoso.b2clogin.cn/contoso", "https://contoso.ciamlogin.com/contoso", "https://ciamlogin.com/contoso",
+        "https://login.example.com/tfp",
         "https://127.0.0.1/x", "https://a/b/c", "https://a//b", "https://a", "https:///b", "https://a/b_c",
         "https://a/B",
     ])
