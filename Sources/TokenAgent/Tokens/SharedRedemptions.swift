@@ -12,6 +12,7 @@ internal import TokenModel
 final class SharedRedemptions {
     typealias Redemption = EventLoopFuture<Result<TokenResult, TokenError>>
 
+    private let memory: CacheMemory
     private let commits: CommitQueue
     private let throttle: ThrottleTable
     private let tasks: TaskTracker
@@ -37,6 +38,7 @@ final class SharedRedemptions {
     }
 
     init(_ core: AgentCore) {
+        memory = core.memory
         commits = core.commits
         throttle = core.throttle
         tasks = core.tasks
@@ -80,13 +82,22 @@ final class SharedRedemptions {
                     try await redeem(request)
                 }
             } catch {
-                guard isThrottled else { throw error }
+                guard isThrottled, self.stillHolds(plan, in: parameters.sharingGroup) else { throw error }
                 throw self.throttle.record(error, for: key, at: self.now())
             }
         }
         inProgress[key] = InProgress(redemption: redemption, request: request, sessions: [])
         wait(session, for: key)
         return redemption
+    }
+
+    /// Whether an equal request has the refresh tokens of a plan. With others it is sent, whatever the last one has failed with: a response
+    /// with fewer scopes than requested may have brought a new refresh token.
+    private func stillHolds(_ plan: RedemptionPlan, in group: SharingGroup) -> Bool {
+        plan.candidates.allSatisfy { token in
+            guard let held = memory.cache.refreshToken(inPlaceOf: token, in: group) else { return false }
+            return held.secret.isUnread || held.secret == token.secret
+        }
     }
 
     private func wait(_ session: SessionID, for key: RedemptionKey) {

@@ -95,6 +95,27 @@ internal import TokenModel
         }
     }
 
+    /// The next request has another refresh token, so that it is sent, unless the provider does not renew them.
+    @Test(arguments: [(EmulatorSettings.Rotation.strict, false), (.none, true)])
+    func saysUntilWhenAnErrorIsRepeatedOnlyIfItIs(
+        rotation: EmulatorSettings.Rotation, isRepeated: Bool
+    ) async throws {
+        try await AgentFixture.with { f in
+            let alice = try await f.signIn(Self.alice, f.parameters()).account.reference
+            f.emulator.control.settings.rotation = rotation
+            f.emulator.control.settings.declinedScopes = ["Mail.Send"]
+            let parameters = try f.parameters(scopes: ["User.Read", "Mail.Send"])
+            let first = try await failure { try await f.silent(parameters, alice) }
+            #expect(first.code == .declinedScopes)
+            #expect(first.details.throttledUntil == (isRepeated ? f.clock.now + 120 : nil))
+            let asked = f.redemptions
+            let second = try await failure { try await f.silent(parameters, alice) }
+            #expect(second.code == .declinedScopes)
+            #expect(second.details.isThrottled == isRepeated)
+            #expect((f.redemptions == asked) == isRepeated)
+        }
+    }
+
     @Test func repeatsARequestAfterASignInWithAnyApp() async throws {
         try await AgentFixture.with { f in
             let alice = try await f.signIn(Self.alice, f.parameters()).account.reference
