@@ -215,6 +215,24 @@ internal import TokenModel
         #expect(try copy.export(.msalJSON, of: .standard, now: builder.now) == exported)
     }
 
+    /// Their ID tokens may have a `tid` claim, which is no tenant of Entra.
+    @Test(arguments: [
+        ("https://id.example/staff", Authority.Kind.openID), ("https://id.example", .openID),
+        ("https://fs.example/adfs", .adfs),
+    ])
+    func importsTheAccountOfAProviderWithoutTenants(url: String, kind: Authority.Kind) throws {
+        var builder = CacheBuilder()
+        let parameters = try CacheBuilder.parameters(url, kind)
+        let account = try builder.signIn("alice", parameters, hasClientInfo: false).account.reference
+        let exported = try builder.cache.export(.msalJSON, of: .standard, now: builder.now)
+        #expect(try builder.cache.merge(exported, .msalJSON, now: builder.now).changes.isEmpty)
+        builder.cache = CredentialCache()
+        try builder.cache.merge(exported, .msalJSON, now: builder.now)
+        #expect(builder.cache.partition(.standard).accountKeys.count == 1)
+        #expect(builder.decide(parameters, account).token == "at-alice-User.Read")
+        #expect(try builder.cache.export(.msalJSON, of: .standard, now: builder.now) == exported)
+    }
+
     /// Both libraries, two clouds, a family, a guest, a single-resource token, a sign-out, an account without identifier.
     private static func everything() throws -> CacheBuilder {
         var builder = CacheBuilder()

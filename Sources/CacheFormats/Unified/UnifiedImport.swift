@@ -45,10 +45,10 @@ extension ForeignCache {
         guard let home = item.text(.homeAccountID).flatMap({ shared.homeAccountID($0) }),
             let environment = item.environment
         else { return keep(entry, in: .account, "it does not say whose it is; kept for export only") }
-        guard survey.issuers.provider(of: item, at: environment) != .unknown else {
+        guard case .known(let issuer) = survey.issuers.provider(of: item, at: environment) else {
             return keep(entry, in: .account, Self.unknownProvider(environment))
         }
-        let realm = shared(survey.tenants.tenant(of: item) ?? UnifiedIssuers.realm(of: item))
+        let realm = realm(of: item, from: issuer, at: environment, survey.tenants)
         var record = AccountRecord(
             item, home, of: item.agentIssuer(at: environment), environment: shared(environment), realm: realm,
             authorityType: survey.issuers.type(of: item, at: environment))
@@ -100,7 +100,7 @@ extension ForeignCache {
         _ item: UnifiedItem, _ entry: JSONTree.Member, _ section: UnifiedSection, _ tenants: UnifiedTenants,
         _ credential: UnifiedCredential, _ title: String
     ) {
-        let realm = shared(tenants.tenant(of: item) ?? UnifiedIssuers.realm(of: item))
+        let realm = realm(of: item, from: credential.account.issuer, at: credential.environment, tenants)
         let requestedRealm = requestedRealm(item, realm)
         let isOld = Self.isOld(entry.name)
         switch section {
@@ -223,6 +223,16 @@ extension ForeignCache {
             return "only the app that the device's management gave it to may use it"
         }
         return nil
+    }
+
+    /// The realm of an entry: the tenant that issued its tokens, if it is known. AD FS and OpenID providers have no tenants, whatever their
+    /// tokens say.
+    private mutating func realm(
+        of item: UnifiedItem, from issuer: Issuer, at environment: String, _ tenants: UnifiedTenants
+    ) -> String {
+        let realm = UnifiedIssuers.realm(of: item)
+        let hasTenants = issuer == Issuer(ofEnvironment: environment) && realm != "/" || issuer.isAtCustomDomain
+        return shared(hasTenants ? tenants.tenant(of: item) ?? realm : realm)
     }
 
     /// The realm that the entry's library requested; nil if it is the tenant, or cannot be part of an authority. Early versions of MSAL for
