@@ -2,6 +2,7 @@ internal import AgentConfiguration
 internal import Dispatch
 internal import PosixFiles
 internal import Synchronization
+internal import TokenModel
 
 /// Shows on the terminal for how long a command has been waiting for the agent, once that is more than a second: the provider may be slow, or
 /// the agent may not answer. Elsewhere nothing is shown.
