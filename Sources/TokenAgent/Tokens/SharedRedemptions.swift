@@ -21,9 +21,11 @@ final class SharedRedemptions {
     private let metrics: AgentMetrics
     /// The redemptions of each peer at other providers than Microsoft's clouds.
     private lazy var otherProviders = ConcurrencyLimit<PeerKey>(places: Self.otherConnections)
-    /// The redemptions in progress, which concurrent requests share.
-    private var inProgress: [RedemptionKey: InProgress] = [:] {
-        didSet { commits.redemptions = inProgress.count }
+    /// The redemptions in progress for which connections wait, and which concurrent requests share.
+    private var inProgress: [RedemptionKey: InProgress] = [:]
+    /// The number of redemptions in progress, also of those whose token is being sent although no connection waits any more.
+    private(set) var count = 0 {
+        didSet { commits.redemptions = count }
     }
     /// The redemptions for which each connection waits.
     private var awaited: [SessionID: Set<RedemptionKey>] = [:]
@@ -46,9 +48,6 @@ final class SharedRedemptions {
         now = core.now
         metrics = core.metrics
     }
-
-    /// The number of redemptions in progress.
-    var count: Int { inProgress.count }
 
     /// The redemption in progress for an equal request; begins one if there is none, unless the last one has failed with an error that is
     /// returned again.
@@ -75,6 +74,7 @@ final class SharedRedemptions {
             return loop.makeSucceededFuture(.failure(error))
         }
         let request = SharedRequest(session.peer)
+        count += 1
         let redemption = tasks.start { () async throws(TokenError) in
             defer { self.end(request, of: key) }
             do throws(TokenError) {
@@ -107,6 +107,7 @@ final class SharedRedemptions {
 
     /// Forgets a redemption that has ended, unless it was abandoned and another one for an equal request has begun.
     private func end(_ request: SharedRequest<PeerKey>, of key: RedemptionKey) {
+        count -= 1
         guard let shared = inProgress[key], shared.request === request else { return }
         inProgress[key] = nil
         for session in shared.sessions {
