@@ -10,7 +10,7 @@ internal import TokenEndpoint
 package import TokenModel
 internal import TokenStore
 
-/// The agent: a listener, its sessions and the cache's owner, all on one event loop.
+/// The agent: a listener, its connections and the cache's owner, all on one event loop.
 package final class AgentServer: Sendable {
     package let options: AgentOptions
     private let parts: Parts
@@ -20,7 +20,7 @@ package final class AgentServer: Sendable {
     private struct Parts: Sendable {
         let lock: LockHolder
         let base: Base
-        let registry: NIOLoopBoundBox<SessionRegistry>
+        let registry: NIOLoopBoundBox<ConnectionRegistry>
         let listener: any Channel
         let metricsServer: MetricsServer?
         /// Nil if the service manager has made the socket, which belongs to it.
@@ -141,17 +141,17 @@ package final class AgentServer: Sendable {
     /// Makes what the event loop has for connections, and the page that apps are told of changes through.
     private static func prepareLoop(
         _ options: AgentOptions, _ base: Base
-    ) async throws -> NIOLoopBoundBox<SessionRegistry> {
+    ) async throws -> NIOLoopBoundBox<ConnectionRegistry> {
         let (loop, owner, metrics) = (base.loop, base.owner, base.metrics)
         return try await loop.submit {
             if options.letsAppsKeepTokens { owner.assumeIsolated { $0.sharePage() } }
-            return NIOLoopBoundBox(SessionRegistry(options, loop, metrics), eventLoop: loop)
+            return NIOLoopBoundBox(ConnectionRegistry(options, loop, metrics), eventLoop: loop)
         }.get()
     }
 
     /// Opens the agent's socket, begins to load the store, and accepts connections.
     private static func listen(
-        _ options: AgentOptions, _ base: Base, _ registry: NIOLoopBoundBox<SessionRegistry>, _ passphrase: Secret?
+        _ options: AgentOptions, _ base: Base, _ registry: NIOLoopBoundBox<ConnectionRegistry>, _ passphrase: Secret?
     ) async throws -> any Channel {
         let descriptor = try listeningSocket(options)
         let (owner, audit) = (base.owner, base.audit)
@@ -283,7 +283,7 @@ package final class AgentServer: Sendable {
 
     /// What the published sockets need of the server: opening a listener, and the connections to it.
     private static func publicationServer(
-        _ options: AgentOptions, _ acceptor: ConnectionAcceptor, _ registry: NIOLoopBoundBox<SessionRegistry>,
+        _ options: AgentOptions, _ acceptor: ConnectionAcceptor, _ registry: NIOLoopBoundBox<ConnectionRegistry>,
         _ audit: AuditTrail?
     ) -> PublishedSockets.Server {
         PublishedSockets.Server(
@@ -295,7 +295,7 @@ package final class AgentServer: Sendable {
                 }
             },
             closeConnections: { registry.value.closeConnections(ofSocket: $0.id) },
-            connections: { registry.value.connections(ofSocket: $0.id) })
+            connections: { registry.value.connectionCount(ofSocket: $0.id) })
     }
 
     /// Starts the server of the metrics socket; nil if there is none.

@@ -10,7 +10,7 @@ internal import TokenWire
 
 /// Answers requests from the cache; the actor on which the cache, and every part that reads or changes it, is used.
 ///
-/// The actor is pinned to the event loop that serves the sessions. They enter it with `assumeIsolated`, so that a cache hit costs
+/// The actor is pinned to the event loop that serves the connections. They enter it with `assumeIsolated`, so that a cache hit costs
 /// a function call and the compiler still checks the isolation. A request is one method here, which calls the part that answers
 /// it. After an `await` any state may have changed.
 actor CacheOwner {
@@ -59,12 +59,12 @@ actor CacheOwner {
 
     /// Returns an access token without user interaction: a cached one, or one that a redemption brings.
     ///
-    /// Entered with `assumeIsolated` from the session's channel handler. A hit is answered before this returns.
-    func acquireTokenSilent(_ request: AcquireTokenSilent, from session: SessionID) -> Answer<TokenResult> {
+    /// Entered with `assumeIsolated` from the connection's channel handler. A hit is answered before this returns.
+    func acquireTokenSilent(_ request: AcquireTokenSilent, from connection: ConnectionID) -> Answer<TokenResult> {
         let request = request.withoutReservedScopes
         if let refusal = core.authorities.refusal(of: request.parameters) { return .now(.failure(refusal)) }
         if let answer = lifecycle.earlyAnswer(to: request) { return Answer.now(answer).withSingleIDToken(for: request) }
-        return silentRequests.answer(request, from: session)
+        return silentRequests.answer(request, from: connection)
     }
 
     /// Returns the reply to a silent request that repeats an earlier one; nil if the request has to be decoded and decided.
@@ -91,31 +91,32 @@ actor CacheOwner {
         return hit.reply(to: frame)
     }
 
-    func redeemGrant(_ request: RedeemGrant, from session: SessionID) -> Answer<TokenResult> {
+    func redeemGrant(_ request: RedeemGrant, from connection: ConnectionID) -> Answer<TokenResult> {
         if let refusal = core.authorities.refusal(of: request.parameters) { return .now(.failure(refusal)) }
         return later { owner async throws(TokenError) in
-            try await owner.redeemer.redeem(request, from: session)
+            try await owner.redeemer.redeem(request, from: connection)
         }
     }
 
-    func beginInteractive(_ request: BeginInteractive, from session: SessionID) -> Answer<BeginInteractive.Reply> {
-        beginSignIn(request.parameters, from: session) { owner, id async throws(TokenError) in
+    func beginInteractive(_ request: BeginInteractive, from connection: ConnectionID) -> Answer<BeginInteractive.Reply>
+    {
+        beginSignIn(request.parameters, from: connection) { owner, id async throws(TokenError) in
             try await owner.signIns.begin(request, as: id)
         }
     }
 
-    func completeInteractive(_ request: CompleteInteractive, from session: SessionID) -> Answer<TokenResult> {
-        later { owner async throws(TokenError) in try await owner.signIns.complete(request, for: session) }
+    func completeInteractive(_ request: CompleteInteractive, from connection: ConnectionID) -> Answer<TokenResult> {
+        later { owner async throws(TokenError) in try await owner.signIns.complete(request, for: connection) }
     }
 
-    func beginDeviceCode(_ request: BeginDeviceCode, from session: SessionID) -> Answer<BeginDeviceCode.Reply> {
-        beginSignIn(request.parameters, from: session) { owner, id async throws(TokenError) in
+    func beginDeviceCode(_ request: BeginDeviceCode, from connection: ConnectionID) -> Answer<BeginDeviceCode.Reply> {
+        beginSignIn(request.parameters, from: connection) { owner, id async throws(TokenError) in
             try await owner.signIns.begin(request, as: id)
         }
     }
 
-    func completeDeviceCode(_ request: CompleteDeviceCode, from session: SessionID) -> Answer<TokenResult> {
-        later { owner async throws(TokenError) in try await owner.signIns.complete(request, for: session) }
+    func completeDeviceCode(_ request: CompleteDeviceCode, from connection: ConnectionID) -> Answer<TokenResult> {
+        later { owner async throws(TokenError) in try await owner.signIns.complete(request, for: connection) }
     }
 
     func cancelInteraction(_ request: CancelInteraction) -> Answer<CancelInteraction.Reply> {
@@ -173,30 +174,30 @@ actor CacheOwner {
         remove(in: request.sharingGroup) { $0.changes(removing: request) }.map(RemoveCredential.Reply.init(removed:))
     }
 
-    func importCache(_ request: ImportCache, from session: SessionID) -> Answer<ImportCache.Reply> {
-        transfers.receive(request, from: session)
+    func importCache(_ request: ImportCache, from connection: ConnectionID) -> Answer<ImportCache.Reply> {
+        transfers.receive(request, from: connection)
     }
 
-    func exportCache(_ request: ExportCache, from session: SessionID) -> Answer<ExportCache.Reply> {
-        transfers.send(request, to: session)
+    func exportCache(_ request: ExportCache, from connection: ConnectionID) -> Answer<ExportCache.Reply> {
+        transfers.send(request, to: connection)
     }
 
     /// Answers a request for events: at once if there are any, otherwise with the next one.
-    func watchEvents(_ request: WatchEvents, from session: SessionID) -> Answer<WatchEvents.Reply> {
+    func watchEvents(_ request: WatchEvents, from connection: ConnectionID) -> Answer<WatchEvents.Reply> {
         do throws(TokenError) {
-            return try core.events.next(request, from: session, through: nil)
+            return try core.events.next(request, from: connection, through: nil)
         } catch {
             return .now(.failure(error))
         }
     }
 
     /// Whether a request continues what was allowed on its connection. Imports and exports are checked by `CacheTransfers`.
-    func isContinuation(_ request: some AgentRequest, on session: SessionID) -> Bool {
-        (request as? WatchEvents).map { core.events.isContinued(by: $0, on: session) } ?? true
+    func isContinuation(_ request: some AgentRequest, on connection: ConnectionID) -> Bool {
+        (request as? WatchEvents).map { core.events.isContinued(by: $0, on: connection) } ?? true
     }
 
     /// Answers the requests of a connection that wait for events, since it is about to be closed.
-    func finishWatching(_ session: SessionID) { core.events.finish(session) }
+    func finishWatching(_ connection: ConnectionID) { core.events.finish(connection) }
 
     func keyStatus() -> Answer<KeyStatus> { .now(.success(lifecycle.keyStatus)) }
 
@@ -249,9 +250,9 @@ actor CacheOwner {
     /// The number of sign-ins in progress.
     var signInCount: Int { signIns.count }
 
-    func diagnose(_ request: Diagnose, from session: SessionID) -> Answer<Diagnose.Reply> {
+    func diagnose(_ request: Diagnose, from connection: ConnectionID) -> Answer<Diagnose.Reply> {
         later { owner async throws(TokenError) in
-            Diagnose.Reply(checks: try await owner.diagnosis.checks(request, for: session.peer))
+            Diagnose.Reply(checks: try await owner.diagnosis.checks(request, for: connection.peer))
         }
     }
 
@@ -323,15 +324,15 @@ actor CacheOwner {
     /// Starts loading the store. Requests that need no cache are answered meanwhile.
     func start(passphrase: Secret?) { lifecycle.load(passphrase: passphrase) }
 
-    func sessionBegan(_ session: SessionID) { signIns.connectionOpened(session) }
+    func connectionBegan(_ connection: ConnectionID) { signIns.connectionOpened(connection) }
 
-    /// Ends what a session that has ended has begun, except for imports that have arrived completely, and sign-ins for which another
-    /// session waits.
-    func sessionEnded(_ session: SessionID) {
-        core.events.ended(session)
-        transfers.discardAll(of: session)
-        signIns.connectionClosed(session)
-        redeemer.redemptions.abandon(for: session)
+    /// Ends what a connection that has ended has begun, except for imports that have arrived completely, and sign-ins for which another
+    /// connection waits.
+    func connectionEnded(_ connection: ConnectionID) {
+        core.events.ended(connection)
+        transfers.discardAll(of: connection)
+        signIns.connectionClosed(connection)
+        redeemer.redemptions.abandon(for: connection)
     }
 
     /// Completes when the responses of token endpoints that are on their way have been saved, which may have replaced refresh tokens. The
@@ -362,13 +363,13 @@ actor CacheOwner {
 
     /// Begins a sign-in in a place that is reserved for it before anything else is done.
     private func beginSignIn<Reply: Sendable>(
-        _ parameters: TokenParameters, from session: SessionID,
+        _ parameters: TokenParameters, from connection: ConnectionID,
         _ begin: @escaping @Sendable (isolated CacheOwner, _ id: String) async throws(TokenError) -> Reply
     ) -> Answer<Reply> {
         if let refusal = core.authorities.refusal(of: parameters) { return .now(.failure(refusal)) }
         let id: String
         do throws(TokenError) {
-            id = try signIns.reserve(for: session)
+            id = try signIns.reserve(for: connection)
         } catch {
             return .now(.failure(error))
         }

@@ -17,7 +17,7 @@ internal import TokenStore
     /// Each of them reads every token of its sharing group, on the thread that all exports share.
     @Test(arguments: [false, true]) func countsExportsThatAreBeingRead(afterTheirSessionsEnd: Bool) async throws {
         let exports = try await parts.beginExports(
-            (1...9).map { SessionID(number: $0) }, endingSessions: afterTheirSessionsEnd)
+            (1...9).map { ConnectionID(number: $0) }, endingSessions: afterTheirSessionsEnd)
         let errors = try await Self.errors(of: exports)
         let expected: TokenError.Code? = afterTheirSessionsEnd ? .sessionCanceled : nil
         #expect(errors.dropLast().allSatisfy { $0 == expected })
@@ -26,7 +26,7 @@ internal import TokenStore
 
     /// Other processes can begin one then.
     @Test(arguments: [false, true]) func limitsTheTransfersOfAProcess(afterTheirSessionsEnd: Bool) async throws {
-        let sessions = (1...6).map { SessionID(number: $0, processID: $0 < 6 ? 7 : 8) }
+        let sessions = (1...6).map { ConnectionID(number: $0, processID: $0 < 6 ? 7 : 8) }
         let errors = try await Self.errors(of: parts.beginExports(sessions, endingSessions: afterTheirSessionsEnd))
         let expected: TokenError.Code? = afterTheirSessionsEnd ? .sessionCanceled : nil
         #expect(errors == [expected, expected, expected, expected, .interactionInProgress, expected])
@@ -59,7 +59,7 @@ internal import TokenStore
 extension Parts {
     /// Begins exports in one turn of the event loop, so that none has been read when the last one begins.
     fileprivate func beginExports(
-        _ sessions: [SessionID], endingSessions: Bool
+        _ sessions: [ConnectionID], endingSessions: Bool
     ) throws -> [Pending<ExportCache.Reply>] {
         let transfers = try makeTransfers()
         return sessions.map { session in
@@ -72,7 +72,7 @@ extension Parts {
     /// Begins the import of a file of MSAL's libraries, in one part.
     fileprivate func importCache(_ file: String) throws -> Pending<ImportCache.Reply> {
         let request = ImportCache(format: .msalJSON, data: Secret(file), isLast: true)
-        return pending(try makeTransfers().receive(request, from: SessionID(number: 1)))
+        return pending(try makeTransfers().receive(request, from: ConnectionID(number: 1)))
     }
 
     private func makeTransfers() throws -> CacheTransfers {

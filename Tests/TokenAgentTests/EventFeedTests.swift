@@ -232,7 +232,7 @@ internal import TokenModel
     /// A process that waits for as many lists as it may leaves room for others, whichever connections it uses.
     @Test func limitsTheDifferentSubscriptionsOfAProcess() async throws {
         for number in 0..<300 {
-            let session = SessionID(number: UInt64(number), processID: 1, publication: nil)
+            let session = ConnectionID(number: UInt64(number), processID: 1, publication: nil)
             let pending = await parts.waitFromNow(WatchEvents(clientID: ClientID("app-\(number)")), from: session)
             guard number >= EventFeeds.peerLimit else { continue }
             let error = try await pending.error()
@@ -245,12 +245,12 @@ internal import TokenModel
         try await parts.settle()
         #expect(!again.isDone && !other.isDone)
         // A list that is not waited for any more makes room for another one.
-        await parts.endWatches(of: SessionID(number: 1, processID: 1, publication: nil))
+        await parts.endWatches(of: ConnectionID(number: 1, processID: 1, publication: nil))
         let next = await parts.waitFromNow(WatchEvents(clientID: ClientID("next")), from: first)
         try await parts.settle()
         #expect(!next.isDone)
         for number in 0..<300 {
-            await parts.endWatches(of: SessionID(number: UInt64(number), processID: 1, publication: nil))
+            await parts.endWatches(of: ConnectionID(number: UInt64(number), processID: 1, publication: nil))
         }
         await parts.endWatches(of: first)
         await parts.endWatches(of: Self.session(of: 2))
@@ -262,7 +262,7 @@ internal import TokenModel
         var request = WatchEvents(clientID: nil)
         request.position = try await parts.watch(request, from: reader).value().position
         for number in 0..<300 {
-            let session = SessionID(number: closes ? UInt64(number) : 0, processID: 1, publication: nil)
+            let session = ConnectionID(number: closes ? UInt64(number) : 0, processID: 1, publication: nil)
             _ = try await parts.watch(WatchEvents(clientID: ClientID("app-\(number)")), from: session).value()
             if closes { await parts.endWatches(of: session) }
         }
@@ -274,7 +274,7 @@ internal import TokenModel
     @Test func countsTheSubscriptionsOfASandboxAsThoseOfOneProcess() async throws {
         var refused = 0
         for number in 0..<40 {
-            let session = SessionID(
+            let session = ConnectionID(
                 number: UInt64(number), processID: Int32(number), sandbox: SandboxedApp(id: "com.example.Mail"))
             let pending = await parts.waitFromNow(WatchEvents(clientID: ClientID("app-\(number)")), from: session)
             guard number >= EventFeeds.peerLimit else { continue }
@@ -284,22 +284,22 @@ internal import TokenModel
         #expect(refused == 40 - EventFeeds.peerLimit)
         for number in 0..<40 {
             await parts.endWatches(
-                of: SessionID(
+                of: ConnectionID(
                     number: UInt64(number), processID: Int32(number), sandbox: SandboxedApp(id: "com.example.Mail")))
         }
     }
 
-    private static func session(of process: Int32) -> SessionID {
-        SessionID(number: 1000 + UInt64(process), processID: process, publication: nil)
+    private static func session(of process: Int32) -> ConnectionID {
+        ConnectionID(number: 1000 + UInt64(process), processID: process, publication: nil)
     }
 }
 
 extension Parts {
-    fileprivate static let session = SessionID(number: 1, processID: 1, publication: nil)
+    fileprivate static let session = ConnectionID(number: 1, processID: 1, publication: nil)
 
     /// Asks for events, as `CacheOwner` does.
     fileprivate func watch(
-        _ request: WatchEvents, from session: SessionID = session
+        _ request: WatchEvents, from session: ConnectionID = session
     ) -> Pending<WatchEvents.Reply> {
         do throws(TokenError) {
             switch try core.events.next(request, from: session, through: nil) {
@@ -314,7 +314,7 @@ extension Parts {
 
     /// Waits for events after the present position.
     fileprivate func waitFromNow(
-        _ request: WatchEvents, from session: SessionID
+        _ request: WatchEvents, from session: ConnectionID
     ) -> Pending<WatchEvents.Reply> {
         var request = request
         if case .now(.success(let reply))? = try? core.events.next(request, from: session, through: nil) {
@@ -325,7 +325,7 @@ extension Parts {
 
     fileprivate var waitingWatches: Int { core.events.waitingCount }
 
-    fileprivate func endWatches(of session: SessionID = session) { core.events.ended(session) }
+    fileprivate func endWatches(of session: ConnectionID = session) { core.events.ended(session) }
 
     fileprivate func reportStore(_ state: AgentEvent.StoreState) { core.events.storeChanged(to: state) }
 }

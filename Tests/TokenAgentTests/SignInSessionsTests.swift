@@ -92,7 +92,7 @@ internal import TokenModel
 
     /// Those that have expired do not count as sign-ins of the process.
     @Test func keepsTheErrorsOfFewExpiredSessionsOfAProcess() async throws {
-        let process = SessionID(number: 1, processID: 7)
+        let process = ConnectionID(number: 1, processID: 7)
         var ids: [String] = []
         for _ in 1...9 {
             ids.append(try await parts.beginDeviceCode(expiresIn: 1, for: process))
@@ -131,12 +131,12 @@ internal import TokenModel
     @Test func limitsTheNumberOfSessionsOfAProcess() async throws {
         var ids: [String] = []
         for number in 1...8 {
-            ids.append(try await parts.beginDeviceCode(for: SessionID(number: UInt64(number), processID: 7)))
+            ids.append(try await parts.beginDeviceCode(for: ConnectionID(number: UInt64(number), processID: 7)))
         }
-        let next = SessionID(number: 9, processID: 7)
+        let next = ConnectionID(number: 9, processID: 7)
         #expect(await parts.refusal(of: next)?.code == .interactionInProgress, "also with another connection")
-        #expect(await parts.refusal(of: SessionID(number: 10, processID: 8)) == nil)
-        #expect(await parts.refusal(of: SessionID(number: 11, processID: nil)) == nil)
+        #expect(await parts.refusal(of: ConnectionID(number: 10, processID: 8)) == nil)
+        #expect(await parts.refusal(of: ConnectionID(number: 11, processID: nil)) == nil)
         await parts.cancel(ids[0])
         #expect(await parts.refusal(of: next) == nil)
         _ = try await parts.beginDeviceCode(for: next)
@@ -146,28 +146,28 @@ internal import TokenModel
 
     /// One process in a sandbox can start any number of others.
     @Test(arguments: ["com.example.Mail", nil]) func countsTheProcessesOfASandboxAsOne(app: String?) async throws {
-        func connection(_ number: Int, _ app: String?) -> SessionID {
-            SessionID(number: UInt64(number), processID: Int32(number), sandbox: SandboxedApp(id: app))
+        func connection(_ number: Int, _ app: String?) -> ConnectionID {
+            ConnectionID(number: UInt64(number), processID: Int32(number), sandbox: SandboxedApp(id: app))
         }
         for number in 1...8 { _ = try await parts.beginDeviceCode(for: connection(number, app)) }
         #expect(await parts.refusal(of: connection(9, app))?.code == .interactionInProgress)
         #expect(await parts.refusal(of: connection(10, "com.example.Other")) == nil)
-        #expect(await parts.refusal(of: SessionID(number: 11, processID: 11)) == nil)
+        #expect(await parts.refusal(of: ConnectionID(number: 11, processID: 11)) == nil)
     }
 
     @Test func limitsTheNumberOfSessions() async throws {
         for number in 1...64 {
-            _ = try await parts.beginDeviceCode(for: SessionID(number: UInt64(number), processID: Int32(number)))
+            _ = try await parts.beginDeviceCode(for: ConnectionID(number: UInt64(number), processID: Int32(number)))
         }
-        let next = SessionID(number: 65, processID: 65)
+        let next = ConnectionID(number: 65, processID: 65)
         #expect(await parts.refusal(of: next)?.code == .interactionInProgress)
-        await parts.close(SessionID(number: 1, processID: 1))
+        await parts.close(ConnectionID(number: 1, processID: 1))
         #expect(await parts.refusal(of: next) == nil)
     }
 
     /// Sessions count before the provider has answered, however many are begun at once, and also if their connection has closed.
     @Test func countsSessionsThatAreBeingBegun() async throws {
-        let (connection, other) = (SessionID(number: 1, processID: 7), SessionID(number: 2, processID: 7))
+        let (connection, other) = (ConnectionID(number: 1, processID: 7), ConnectionID(number: 2, processID: 7))
         var ids: [String] = []
         for _ in 0..<8 { ids.append(try await parts.reserve(connection)) }
         #expect(await parts.refusal(of: connection)?.code == .interactionInProgress)
@@ -178,7 +178,7 @@ internal import TokenModel
     }
 
     @Test func countsSessionsWhoseTokensAreRequestedAlsoIfTheirConnectionHasClosed() async throws {
-        let (connection, other) = (SessionID(number: 1, processID: 7), SessionID(number: 2, processID: 7))
+        let (connection, other) = (ConnectionID(number: 1, processID: 7), ConnectionID(number: 2, processID: 7))
         var waits: [Pending<TokenResult>] = []
         for _ in 1...8 {
             let id = try await parts.beginDeviceCode(for: connection)
@@ -196,7 +196,7 @@ internal import TokenModel
     }
 
     @Test func endsTheSessionsOfAConnectionThatHasClosed() async throws {
-        let connection = SessionID(number: 1, processID: 7)
+        let connection = ConnectionID(number: 1, processID: 7)
         let (awaited, idle) = (
             try await parts.beginDeviceCode(for: connection), try await parts.beginDeviceCode(for: connection)
         )
@@ -213,7 +213,7 @@ internal import TokenModel
     }
 
     @Test func beginsNoSessionForAConnectionThatHasClosed() async throws {
-        let connection = SessionID(number: 1, processID: 7)
+        let connection = ConnectionID(number: 1, processID: 7)
         let id = try await parts.reserve(connection)
         let begun = await parts.start { parts async throws(TokenError) in
             try await parts.signIns.begin(BeginDeviceCode(parameters: .sample()), as: id)
@@ -298,9 +298,9 @@ internal import TokenModel
     }
 }
 
-extension SessionID {
+extension ConnectionID {
     /// The connection of most tests.
-    fileprivate static let sample = SessionID(number: 1000, processID: 1000)
+    fileprivate static let sample = ConnectionID(number: 1000, processID: 1000)
 }
 
 extension DeviceCodeGrant {
@@ -314,18 +314,18 @@ extension DeviceCodeGrant {
 
 extension Parts {
     /// Opens a connection, and reserves a session for it.
-    fileprivate func reserve(_ connection: SessionID = .sample) throws(TokenError) -> String {
+    fileprivate func reserve(_ connection: ConnectionID = .sample) throws(TokenError) -> String {
         signIns.connectionOpened(connection)
         return try signIns.reserve(for: connection)
     }
 
     /// Reserves a session for a connection that was opened before.
-    fileprivate func reserveAgain(_ connection: SessionID) throws(TokenError) -> String {
+    fileprivate func reserveAgain(_ connection: ConnectionID) throws(TokenError) -> String {
         try signIns.reserve(for: connection)
     }
 
     /// The error of one more session of a connection; nil if it can begin.
-    fileprivate func refusal(of connection: SessionID) -> TokenError? {
+    fileprivate func refusal(of connection: ConnectionID) -> TokenError? {
         do throws(TokenError) {
             cancelReservation(try reserve(connection))
             return nil
@@ -339,7 +339,7 @@ extension Parts {
     /// Begins a device code sign-in with a polling interval of five seconds.
     fileprivate func beginDeviceCode(
         account: AccountReference = AccountReference(), _ parameters: TokenParameters = .sample(),
-        expiresIn: Int64 = 900, for connection: SessionID = .sample
+        expiresIn: Int64 = 900, for connection: ConnectionID = .sample
     ) async throws -> String {
         let id = try reserve(connection)
         let begun = start { parts async throws(TokenError) in
@@ -349,7 +349,7 @@ extension Parts {
         return try await begun.value().sessionID
     }
 
-    fileprivate func completeDeviceCode(_ id: String, for connection: SessionID = .sample) -> Pending<TokenResult> {
+    fileprivate func completeDeviceCode(_ id: String, for connection: ConnectionID = .sample) -> Pending<TokenResult> {
         signIns.connectionOpened(connection)
         return start { parts async throws(TokenError) in
             try await parts.signIns.complete(CompleteDeviceCode(sessionID: id), for: connection)
@@ -362,7 +362,7 @@ extension Parts {
         }
     }
 
-    fileprivate func close(_ connection: SessionID) { signIns.connectionClosed(connection) }
+    fileprivate func close(_ connection: ConnectionID) { signIns.connectionClosed(connection) }
 
     fileprivate func cancel(_ id: String) { signIns.cancel(id) }
 

@@ -34,7 +34,7 @@ final class EventFeed {
 
     /// A request that waits for the next event.
     struct Waiter {
-        let session: SessionID
+        let connection: ConnectionID
         let position: Int64
         let promise: EventLoopPromise<Result<WatchEvents.Reply, TokenError>>
     }
@@ -57,7 +57,7 @@ final class EventFeed {
     private var pending: [AccountKey: AccountListing?] = [:]
     private(set) var waiters: [UInt64: Waiter] = [:]
     /// The connections on which the feed was asked for, and allowed.
-    private(set) var sessions: Set<SessionID> = []
+    private(set) var connections: Set<ConnectionID> = []
     /// The number of the last request, by which the oldest feed is found.
     private(set) var lastUse: UInt64 = 0
     /// The peer that has sent it.
@@ -100,17 +100,17 @@ final class EventFeed {
 
     func removeWaiter(_ number: UInt64) -> Waiter? { waiters.removeValue(forKey: number) }
 
-    func admit(_ session: SessionID) { sessions.insert(session) }
+    func admit(_ connection: ConnectionID) { connections.insert(connection) }
 
-    func forget(_ session: SessionID) { sessions.remove(session) }
+    func forget(_ connection: ConnectionID) { connections.remove(connection) }
 
-    func forgetSessions() { sessions = [] }
+    func forgetSessions() { connections = [] }
 
     func noteUse(_ number: UInt64, by peer: PeerKey) { (lastUse, lastPeer) = (number, peer) }
 
     /// Whether no connection of another peer has asked for the feed; if all connections are closed, whether the peer has asked last.
     func isUsedOnly(by peer: PeerKey) -> Bool {
-        sessions.isEmpty ? lastPeer == peer : sessions.allSatisfy { $0.peer == peer }
+        connections.isEmpty ? lastPeer == peer : connections.allSatisfy { $0.peer == peer }
     }
 
     // MARK: Changes

@@ -22,7 +22,7 @@ final class EventFeeds {
     /// The numbers of removals that could concern any account of a sharing group.
     private var heldGroups: [SharingGroup: Int] = [:]
     /// The waiting requests of each connection, by their numbers, and the feeds for which they wait.
-    private var waiting: [SessionID: [UInt64: EventFeed.Key]] = [:]
+    private var waiting: [ConnectionID: [UInt64: EventFeed.Key]] = [:]
     /// The numbers of waiting requests of each process, by the feeds for which they wait.
     private var watched: [PeerKey: [EventFeed.Key: Int]] = [:]
     private var lastNumber: UInt64 = 0
@@ -49,32 +49,32 @@ final class EventFeeds {
     /// - Throws: `requestDenied` (-53011) if the request is not for what the socket is published for, or if the process, or all
     ///   together, have too many different subscriptions.
     func next(
-        _ request: WatchEvents, from session: SessionID, through publication: Publication?
+        _ request: WatchEvents, from connection: ConnectionID, through publication: Publication?
     ) throws(TokenError) -> Answer<WatchEvents.Reply> {
-        let feed = try feed(of: request, for: session.peer, publication)
-        feed.admit(session)
+        let feed = try feed(of: request, for: connection.peer, publication)
+        feed.admit(connection)
         if let reply = feed.reply(after: request.position, storeState, at: now()) { return .now(.success(reply)) }
-        try countWaiting(of: session.peer, for: feed.key)
+        try countWaiting(of: connection.peer, for: feed.key)
         lastNumber += 1
         let promise = loop.makePromise(of: Result<WatchEvents.Reply, TokenError>.self)
-        feed.add(EventFeed.Waiter(session: session, position: feed.generation, promise: promise), lastNumber)
-        waiting[session, default: [:]][lastNumber] = feed.key
+        feed.add(EventFeed.Waiter(connection: connection, position: feed.generation, promise: promise), lastNumber)
+        waiting[connection, default: [:]][lastNumber] = feed.key
         return .later(promise.futureResult)
     }
 
     /// Whether a request continues a subscription of the connection, which was allowed.
-    func isContinued(by request: WatchEvents, on session: SessionID) -> Bool {
+    func isContinued(by request: WatchEvents, on connection: ConnectionID) -> Bool {
         feeds.values.contains {
             $0.id == request.position?.feed && $0.key.clientID == request.clientID
-                && $0.key.group == request.sharingGroup && $0.sessions.contains(session)
+                && $0.key.group == request.sharingGroup && $0.connections.contains(connection)
         }
     }
 
     /// Answers the waiting requests of a connection that is about to be closed, without an event.
-    func finish(_ session: SessionID) {
-        for (number, key) in waiting.removeValue(forKey: session) ?? [:] {
+    func finish(_ connection: ConnectionID) {
+        for (number, key) in waiting.removeValue(forKey: connection) ?? [:] {
             guard let feed = feeds[key], let waiter = feed.removeWaiter(number) else { continue }
-            waitEnded(of: session.peer, for: key)
+            waitEnded(of: connection.peer, for: key)
             let position = EventPosition(feed: feed.id, generation: waiter.position)
             waiter.promise.succeed(.success(WatchEvents.Reply(position: position, events: [])))
         }
@@ -82,7 +82,7 @@ final class EventFeeds {
 
     /// Answers every waiting request without an event, so that apps ask again.
     func finishAll() {
-        for session in Array(waiting.keys) { finish(session) }
+        for connection in Array(waiting.keys) { finish(connection) }
     }
 
     /// Has the access policy decide about the next request of each subscription as about the first one.
@@ -91,9 +91,9 @@ final class EventFeeds {
     }
 
     /// Forgets a connection that is closed.
-    func ended(_ session: SessionID) {
-        finish(session)
-        for feed in feeds.values { feed.forget(session) }
+    func ended(_ connection: ConnectionID) {
+        finish(connection)
+        for feed in feeds.values { feed.forget(connection) }
     }
 
     /// Counts a request that begins to wait, within the limit of feeds for which one process may wait: a feed with
@@ -244,9 +244,9 @@ final class EventFeeds {
             let known = replies[waiter.position] ?? feed.reply(after: position, storeState, at: now())
             guard let reply = known, feed.removeWaiter(number) != nil else { continue }
             replies[waiter.position] = reply
-            waitEnded(of: waiter.session.peer, for: key)
-            waiting[waiter.session]?[number] = nil
-            if waiting[waiter.session]?.isEmpty == true { waiting[waiter.session] = nil }
+            waitEnded(of: waiter.connection.peer, for: key)
+            waiting[waiter.connection]?[number] = nil
+            if waiting[waiter.connection]?.isEmpty == true { waiting[waiter.connection] = nil }
             waiter.promise.succeed(.success(reply))
         }
     }

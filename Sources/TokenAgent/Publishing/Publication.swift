@@ -44,8 +44,8 @@ struct PublishedHandlers: Sendable {
     init(_ publication: Publication) {
         self.publication = publication
         let ofCache = [
-            RequestHandler(AcquireTokenSilent.self) { owner, request, session in
-                owner.acquireTokenSilent(request, from: session, through: publication)
+            RequestHandler(AcquireTokenSilent.self) { owner, request, connection in
+                owner.acquireTokenSilent(request, from: connection, through: publication)
             },
             RequestHandler(ListAccounts.self) { owner, request, _ in owner.listAccounts(request, through: publication)
             },
@@ -55,8 +55,8 @@ struct PublishedHandlers: Sendable {
             RequestHandler(GetStatus.self, waits: .untilLoadedOrTimeout) { owner, _, _ in
                 owner.status(through: publication)
             },
-            RequestHandler(WatchEvents.self, waits: .never, watchesEvents: true) { owner, request, session in
-                owner.watchEvents(request, from: session, through: publication)
+            RequestHandler(WatchEvents.self, waits: .never, watchesEvents: true) { owner, request, connection in
+                owner.watchEvents(request, from: connection, through: publication)
             },
         ]
         let numbers = ([Hello.number] + ofCache.map(\.number)).sorted()
@@ -77,7 +77,7 @@ struct PublishedHandlers: Sendable {
 extension CacheOwner {
     /// As ``acquireTokenSilent(_:from:)``.
     func acquireTokenSilent(
-        _ request: AcquireTokenSilent, from session: SessionID, through publication: Publication
+        _ request: AcquireTokenSilent, from connection: ConnectionID, through publication: Publication
     ) -> Answer<TokenResult> {
         let rules = publication.rules
         let admitted: AcquireTokenSilent
@@ -87,7 +87,7 @@ extension CacheOwner {
         } catch {
             return .now(.failure(error))
         }
-        return acquireTokenSilent(admitted, from: session).mapOutcome { rules.checked($0, of: admitted) }
+        return acquireTokenSilent(admitted, from: connection).mapOutcome { rules.checked($0, of: admitted) }
     }
 
     /// A page of the accounts that the socket serves.
@@ -147,12 +147,12 @@ extension CacheOwner {
 
     /// The events of the accounts that the socket serves.
     func watchEvents(
-        _ request: WatchEvents, from session: SessionID, through publication: Publication
+        _ request: WatchEvents, from connection: ConnectionID, through publication: Publication
     ) -> Answer<WatchEvents.Reply> {
         do throws(TokenError) {
             let list = ListAccounts(clientID: request.clientID, sharingGroup: request.sharingGroup).confined
             _ = try publication.rules.admitted(list)
-            return try core.events.next(request, from: session, through: publication)
+            return try core.events.next(request, from: connection, through: publication)
         } catch {
             return .now(.failure(error))
         }

@@ -16,7 +16,7 @@ internal import TokenModel
 /// is read.
 struct ConnectionAcceptor: Sendable {
     private let owner: CacheOwner
-    private let registry: NIOLoopBoundBox<SessionRegistry>
+    private let registry: NIOLoopBoundBox<ConnectionRegistry>
     private let metrics: AgentMetrics
     private let inspector: PeerInspector
     private let audit: AuditTrail?
@@ -24,7 +24,8 @@ struct ConnectionAcceptor: Sendable {
     private let confirmer: Confirmer
 
     init(
-        owner: CacheOwner, registry: NIOLoopBoundBox<SessionRegistry>, metrics: AgentMetrics, inspector: PeerInspector,
+        owner: CacheOwner, registry: NIOLoopBoundBox<ConnectionRegistry>, metrics: AgentMetrics,
+        inspector: PeerInspector,
         confirmer: Confirmer, audit: AuditTrail?, options: AgentOptions
     ) {
         self.owner = owner
@@ -36,7 +37,7 @@ struct ConnectionAcceptor: Sendable {
         self.confirmer = confirmer
     }
 
-    /// A bootstrap that starts a session for each connection which is not refused.
+    /// A bootstrap that accepts each connection that is not refused.
     ///
     /// - Parameter publication: the published socket; nil for the agent's own.
     func bootstrap(_ publication: Publication? = nil) -> ServerBootstrap {
@@ -82,7 +83,7 @@ struct ConnectionAcceptor: Sendable {
             }
     }
 
-    /// Adds the session to a connection, on the event loop. A peer that is confined sends no descriptors; those of another one are not
+    /// Adds the handler of a connection, on the event loop. A peer that is confined sends no descriptors; those of another one are not
     /// looked for.
     private func addSession(
         to channel: any Channel, of peer: ConnectedPeer, _ descriptors: DescriptorGuard?
@@ -94,8 +95,8 @@ struct ConnectionAcceptor: Sendable {
         } else {
             descriptors?.end()
         }
-        let session = AgentSession(owner: owner, peer: peer, registry: registry.value, timers: options.timers)
-        try channel.pipeline.syncOperations.addHandler(session)
+        let connection = PeerConnection(owner: owner, peer: peer, registry: registry.value, timers: options.timers)
+        try channel.pipeline.syncOperations.addHandler(connection)
     }
 
     /// Identifies the peer of a connection; fails if the agent does not serve it.

@@ -6,7 +6,7 @@ final class PeerUsage {
     /// The number of connections, also of those that are being opened or closed.
     var members = 0
     /// The open connections.
-    private(set) var sessions: [ObjectIdentifier: AgentSession] = [:]
+    private(set) var connections: [ObjectIdentifier: PeerConnection] = [:]
     private var requests = 0
     private var requestBytes = 0
     private var replyBytes = 0
@@ -28,21 +28,23 @@ final class PeerUsage {
     var admitsReplies: Bool { replyBytes < limits.replyBytes }
 
     /// Whether a new connection has to close another one.
-    var hasTooManyConnections: Bool { sessions.count > limits.connections }
+    var hasTooManyConnections: Bool { connections.count > limits.connections }
 
     /// The connection that has been idle longest, apart from the new one; nil if none is idle.
-    func longestIdle(besides new: AgentSession) -> AgentSession? {
+    func longestIdle(besides new: PeerConnection) -> PeerConnection? {
         // Requests that wait for events may never end, nor may what waits for nothing else.
-        let continues = admitsRequests || sessions.values.contains(where: \.hasRequests)
-        return sessions.values
+        let continues = admitsRequests || connections.values.contains(where: \.hasRequests)
+        return connections.values
             .filter { $0 !== new && !$0.hasRequests && !(continues && $0.hasWaitingFrame) }
             .min { $0.lastReceived < $1.lastReceived }
     }
 
-    func add(_ session: AgentSession) { sessions[ObjectIdentifier(session)] = session }
+    func add(_ connection: PeerConnection) { connections[ObjectIdentifier(connection)] = connection }
 
     /// - Returns: whether it was one of the peer's connections.
-    func remove(_ session: AgentSession) -> Bool { sessions.removeValue(forKey: ObjectIdentifier(session)) != nil }
+    func remove(_ connection: PeerConnection) -> Bool {
+        connections.removeValue(forKey: ObjectIdentifier(connection)) != nil
+    }
 
     /// Records that a connection is closed because of the limit.
     ///
@@ -76,7 +78,7 @@ final class PeerUsage {
         let (admittedRequests, admittedReplies) = (admitsRequests, admitsReplies)
         release()
         guard !admittedRequests && admitsRequests || !admittedReplies && admitsReplies else { return }
-        for session in sessions.values { session.resume() }
+        for connection in connections.values { connection.resume() }
     }
 }
 

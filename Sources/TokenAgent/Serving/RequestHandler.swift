@@ -48,20 +48,20 @@ struct RequestHandler: Sendable {
     let allowance: Int
     /// Handles the frame of a request and returns the frame of its reply, or what has to be waited for before it is called again.
     /// A cache hit is answered before this returns.
-    let reply: @Sendable (RequestFrame, SessionID, ConnectedPeer, Progress, isolated CacheOwner) -> EncodedReply
+    let reply: @Sendable (RequestFrame, ConnectionID, ConnectedPeer, Progress, isolated CacheOwner) -> EncodedReply
 
     /// - Parameter descriptor: returns the descriptor to send with a success that is available immediately; nil for
     ///   none.
     init<Request: WireRequest>(
         _ type: Request.Type, waits: Wait = .untilLoaded, watchesEvents: Bool = false,
         descriptor: (@Sendable (isolated CacheOwner, Request, ConnectedPeer) -> Int32?)? = nil,
-        answer: @escaping @Sendable (isolated CacheOwner, Request, SessionID) -> Answer<Request.Reply>
+        answer: @escaping @Sendable (isolated CacheOwner, Request, ConnectionID) -> Answer<Request.Reply>
     ) {
         number = Request.number
         self.watchesEvents = watchesEvents
         allowance = Self.allowance(of: Request.number)
         let name = RequestFrame.name(of: Request.number) ?? "unknown"
-        reply = { frame, session, peer, progress, owner in
+        reply = { frame, connection, peer, progress, owner in
             let decoded: Request
             do throws(TokenError) {
                 let sent = try frame.request(Request.self)
@@ -77,7 +77,7 @@ struct RequestHandler: Sendable {
             let request = restricted ?? decoded
             var asked = PolicyRequest(name: name, subject: request.subject, purpose: request.purpose)
             if asked.subject.isContinuation {
-                asked.subject.isContinuation = owner.isContinuation(request, on: session)
+                asked.subject.isContinuation = owner.isContinuation(request, on: connection)
             }
             let exchange = Exchange(
                 request: request, asked: asked, id: frame.id, peer: peer, metrics: owner.core.metrics)
@@ -86,7 +86,7 @@ struct RequestHandler: Sendable {
             if !progress.hasLoaded || waits == .untilLoaded, let load = owner.load(waits, for: request, from: peer) {
                 return .afterLoad(load)
             }
-            let answer = answer(owner, request, session)
+            let answer = answer(owner, request, connection)
             if let descriptor, case .now(let outcome) = answer, case .success = outcome,
                 let descriptor = descriptor(owner, request, peer)
             {

@@ -7,35 +7,36 @@ enum RequestHandlers {
         RequestHandler(Hello.self, waits: .never, descriptor: { $0.pageDescriptor(for: $1, from: $2) }) {
             owner, request, _ in owner.hello(request)
         },
-        RequestHandler(AcquireTokenSilent.self) { owner, request, session in
-            owner.acquireTokenSilent(request, from: session)
+        RequestHandler(AcquireTokenSilent.self) { owner, request, connection in
+            owner.acquireTokenSilent(request, from: connection)
         },
-        RequestHandler(BeginInteractive.self) { owner, request, session in
-            owner.beginInteractive(request, from: session)
+        RequestHandler(BeginInteractive.self) { owner, request, connection in
+            owner.beginInteractive(request, from: connection)
         },
-        RequestHandler(CompleteInteractive.self) { owner, request, session in
-            owner.completeInteractive(request, from: session)
+        RequestHandler(CompleteInteractive.self) { owner, request, connection in
+            owner.completeInteractive(request, from: connection)
         },
-        RequestHandler(BeginDeviceCode.self) { owner, request, session in owner.beginDeviceCode(request, from: session)
+        RequestHandler(BeginDeviceCode.self) { owner, request, connection in
+            owner.beginDeviceCode(request, from: connection)
         },
-        RequestHandler(CompleteDeviceCode.self) { owner, request, session in
-            owner.completeDeviceCode(request, from: session)
+        RequestHandler(CompleteDeviceCode.self) { owner, request, connection in
+            owner.completeDeviceCode(request, from: connection)
         },
         RequestHandler(CancelInteraction.self) { owner, request, _ in owner.cancelInteraction(request) },
         RequestHandler(ListAccounts.self) { owner, request, _ in owner.listAccounts(request) },
         RequestHandler(RemoveAccount.self) { owner, request, _ in owner.removeAccount(request) },
         RequestHandler(GetStatus.self, waits: .untilLoadedOrTimeout) { owner, request, _ in owner.status(request) },
-        RequestHandler(Diagnose.self, waits: .untilLoadedOrTimeout) { owner, request, session in
-            owner.diagnose(request, from: session)
+        RequestHandler(Diagnose.self, waits: .untilLoadedOrTimeout) { owner, request, connection in
+            owner.diagnose(request, from: connection)
         },
         RequestHandler(ListCredentials.self) { owner, request, _ in owner.listCredentials(request) },
         RequestHandler(RemoveCredential.self) { owner, request, _ in owner.removeCredential(request) },
-        RequestHandler(RedeemGrant.self) { owner, request, session in
-            owner.redeemGrant(request, from: session)
+        RequestHandler(RedeemGrant.self) { owner, request, connection in
+            owner.redeemGrant(request, from: connection)
         },
         RequestHandler(GetCurrentAccount.self) { owner, request, _ in owner.currentAccount(request) },
-        RequestHandler(ImportCache.self) { owner, request, session in owner.importCache(request, from: session) },
-        RequestHandler(ExportCache.self) { owner, request, session in owner.exportCache(request, from: session) },
+        RequestHandler(ImportCache.self) { owner, request, connection in owner.importCache(request, from: connection) },
+        RequestHandler(ExportCache.self) { owner, request, connection in owner.exportCache(request, from: connection) },
         RequestHandler(GetKey.self, waits: .untilLoadedOrTimeout) { owner, _, _ in owner.keyStatus() },
         RequestHandler(SetKey.self, waits: .untilLoadedOrTimeout) { owner, request, _ in owner.setKey(request) },
         RequestHandler(Unlock.self, waits: .never) { owner, request, _ in owner.unlock(request) },
@@ -43,8 +44,8 @@ enum RequestHandlers {
         RequestHandler(ListSockets.self, waits: .never) { owner, _, _ in owner.listSockets() },
         RequestHandler(UnpublishSocket.self, waits: .never) { owner, request, _ in owner.unpublishSocket(request) },
         RequestHandler(Lock.self, waits: .never) { owner, _, _ in owner.lock() },
-        RequestHandler(WatchEvents.self, waits: .never, watchesEvents: true) { owner, request, session in
-            owner.watchEvents(request, from: session)
+        RequestHandler(WatchEvents.self, waits: .never, watchesEvents: true) { owner, request, connection in
+            owner.watchEvents(request, from: connection)
         },
         RequestHandler(ReloadConfiguration.self, waits: .never) { owner, _, _ in owner.reloadConfiguration() },
     ]

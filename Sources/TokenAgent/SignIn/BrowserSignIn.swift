@@ -38,7 +38,8 @@ extension SignInSessions {
     }
 
     /// Waits for the redirect, redeems its authorization code and saves the tokens.
-    func complete(_ request: CompleteInteractive, for connection: SessionID) async throws(TokenError) -> TokenResult {
+    func complete(_ request: CompleteInteractive, for connection: ConnectionID) async throws(TokenError) -> TokenResult
+    {
         let id = request.sessionID
         let session = try claim(id, for: connection) { $0.isBrowser }
         guard case .browser(let begun, let redirect, let pkce, let state, let nonce, let issuer) = session.method else {

@@ -24,7 +24,7 @@ extension SignInSessions {
 
     /// Polls the token endpoint at the interval it asks for until the user has finished (RFC 8628 section 3.4), and saves the
     /// tokens.
-    func complete(_ request: CompleteDeviceCode, for connection: SessionID) async throws(TokenError) -> TokenResult {
+    func complete(_ request: CompleteDeviceCode, for connection: ConnectionID) async throws(TokenError) -> TokenResult {
         let id = request.sessionID
         let session = try claim(id, for: connection) { !$0.isBrowser }
         guard case .deviceCode(let begun, let grant) = session.method else { throw Self.unknown }

@@ -25,11 +25,11 @@ final class SignInSessions {
     let browserTimeout: Duration
     private var sessions: [String: SignInSession] = [:]
     /// The connections for which a session is being begun, by session ID.
-    private var reservations: [String: SessionID] = [:]
+    private var reservations: [String: ConnectionID] = [:]
     /// Why sessions that are being begun have ended with all others, by session ID.
     private var refusals: [String: TokenError] = [:]
     /// The open connections. A request may be answered after its connection has closed, if it had to wait for the store.
-    private var connections: Set<SessionID> = []
+    private var connections: Set<ConnectionID> = []
 
     init(_ core: AgentCore, userID: UInt32, browserTimeout: Duration) {
         memory = core.memory
@@ -47,11 +47,11 @@ final class SignInSessions {
     /// The number of sign-ins in progress.
     var count: Int { reservations.count + sessions.values.count { $0.ending == nil } }
 
-    func connectionOpened(_ connection: SessionID) { connections.insert(connection) }
+    func connectionOpened(_ connection: ConnectionID) { connections.insert(connection) }
 
     /// Ends the sessions of a connection that has closed, since no call can receive their results any more. Those whose provider is being
     /// asked count until it has answered: a peer could otherwise begin any number of them.
-    func connectionClosed(_ connection: SessionID) {
+    func connectionClosed(_ connection: ConnectionID) {
         connections.remove(connection)
         for (id, session) in sessions where session.connection == connection {
             if session.ending == nil { end(id, Self.disconnected) } else if !session.isAwaited { finish(id) }
@@ -63,7 +63,7 @@ final class SignInSessions {
     /// - Returns: the ID of the session.
     /// - Throws: `interactionInProgress` if the peer at the other end, or all together, have too many sessions;
     ///   `sessionCanceled` if the connection has closed.
-    func reserve(for connection: SessionID) throws(TokenError) -> String {
+    func reserve(for connection: ConnectionID) throws(TokenError) -> String {
         guard connections.contains(connection) else { throw Self.disconnected }
         let inUse = sessions.values.filter { $0.ending == nil || $0.isAwaited }
         let active = Array(reservations.values) + inUse.map(\.connection)
@@ -97,7 +97,7 @@ final class SignInSessions {
     /// - Parameter isExpected: whether the call is for sessions of this method; one of the other method is unknown to it.
     /// - Throws: the error of a session that has ended; `interactionInProgress` if another call waits already.
     func claim(
-        _ id: String, for connection: SessionID, where isExpected: (SignInSession.Method) -> Bool
+        _ id: String, for connection: ConnectionID, where isExpected: (SignInSession.Method) -> Bool
     ) throws(TokenError) -> SignInSession {
         guard let session = sessions[id], isExpected(session.method) else { throw Self.unknown }
         if let ending = session.ending {
@@ -229,7 +229,7 @@ struct SignInSession {
 
     let method: Method
     /// The connection with which the session ends.
-    var connection: SessionID
+    var connection: ConnectionID
     /// Ends the session when it expires.
     var expiry: Timers.Timer
     /// Completes when the session ends, which ends the pause between two polls for a device code.

@@ -50,11 +50,11 @@ final class RefreshTokenRedeemer {
 
     /// Redeems a refresh token of the plan. If that fails, or takes too long, the result is the plan's fallback if it is still valid.
     ///
-    /// - Parameter session: the connection that waits. Peers that ask for the same refresh token take turns.
+    /// - Parameter connection: the connection that waits. Peers that ask for the same refresh token take turns.
     func redeem(
-        _ plan: RedemptionPlan, for request: AcquireTokenSilent, from session: SessionID
+        _ plan: RedemptionPlan, for request: AcquireTokenSilent, from connection: ConnectionID
     ) -> EventLoopFuture<Result<TokenResult, TokenError>> {
-        let redemption = redemptions.shared(plan, request.parameters, for: session) {
+        let redemption = redemptions.shared(plan, request.parameters, for: connection) {
             peers async throws(TokenError) in
             try await self.tryEach(plan, for: request, of: peers)
         }
@@ -76,9 +76,9 @@ final class RefreshTokenRedeemer {
 
     /// Redeems a grant that the app has. The cache has no part in the answer, and a refusal removes nothing from it.
     ///
-    /// - Parameter session: the connection that waits. Peers that have the same grant take turns.
-    func redeem(_ request: RedeemGrant, from session: SessionID) async throws(TokenError) -> TokenResult {
-        try await redemptions.withRequest(of: session) { peers async throws(TokenError) in
+    /// - Parameter connection: the connection that waits. Peers that have the same grant take turns.
+    func redeem(_ request: RedeemGrant, from connection: ConnectionID) async throws(TokenError) -> TokenResult {
+        try await redemptions.withRequest(of: connection) { peers async throws(TokenError) in
             let result = try await grants.exclusive(request.grant, for: peers) { _ async throws(TokenError) in
                 try await redeem(request, of: peers)
             }

@@ -28,15 +28,15 @@ final class SharedRedemptions {
         didSet { commits.redemptions = count }
     }
     /// The redemptions for which each connection waits.
-    private var awaited: [SessionID: Set<RedemptionKey>] = [:]
+    private var awaited: [ConnectionID: Set<RedemptionKey>] = [:]
     /// The other requests of each connection: grants of apps, and those whose tokens are read before it is known whether one is redeemed.
-    private var requests: [SessionID: [ObjectIdentifier: SharedRequest<PeerKey>]] = [:]
+    private var requests: [ConnectionID: [ObjectIdentifier: SharedRequest<PeerKey>]] = [:]
 
     private struct InProgress {
         let redemption: Redemption
         /// With the peers in whose turns and shares it may begin.
         let request: SharedRequest<PeerKey>
-        var sessions: Set<SessionID>
+        var connections: Set<ConnectionID>
     }
 
     init(_ core: AgentCore) {
@@ -53,10 +53,10 @@ final class SharedRedemptions {
     /// returned again.
     ///
     /// - Parameters:
-    ///   - session: the connection that waits for the result.
+    ///   - connection: the connection that waits for the result.
     ///   - redeem: redeems a refresh token of the plan, in the turn of any of the peers that share the redemption.
     func shared(
-        _ plan: RedemptionPlan, _ parameters: TokenParameters, for session: SessionID,
+        _ plan: RedemptionPlan, _ parameters: TokenParameters, for connection: ConnectionID,
         _ redeem: @escaping (_ request: SharedRequest<PeerKey>) async throws(TokenError) -> TokenResult
     ) -> Redemption {
         guard let key = RedemptionKey(plan, parameters) else {
@@ -64,8 +64,8 @@ final class SharedRedemptions {
         }
         if let shared = inProgress[key] {
             metrics.count(.sharedRedemption)
-            shared.request.add(session.peer)
-            wait(session, for: key)
+            shared.request.add(connection.peer)
+            wait(connection, for: key)
             return shared.redemption
         }
         // MSAL throttles requests, ADAL does not.
@@ -73,7 +73,7 @@ final class SharedRedemptions {
         if isThrottled, let error = throttle.error(for: key, at: now()) {
             return loop.makeSucceededFuture(.failure(error))
         }
-        let request = SharedRequest(session.peer)
+        let request = SharedRequest(connection.peer)
         count += 1
         let redemption = tasks.start { () async throws(TokenError) in
             defer { self.end(request, of: key) }
@@ -86,8 +86,8 @@ final class SharedRedemptions {
                 throw self.throttle.record(error, for: key, at: self.now())
             }
         }
-        inProgress[key] = InProgress(redemption: redemption, request: request, sessions: [])
-        wait(session, for: key)
+        inProgress[key] = InProgress(redemption: redemption, request: request, connections: [])
+        wait(connection, for: key)
         return redemption
     }
 
@@ -100,9 +100,9 @@ final class SharedRedemptions {
         }
     }
 
-    private func wait(_ session: SessionID, for key: RedemptionKey) {
-        inProgress[key]?.sessions.insert(session)
-        awaited[session, default: []].insert(key)
+    private func wait(_ connection: ConnectionID, for key: RedemptionKey) {
+        inProgress[key]?.connections.insert(connection)
+        awaited[connection, default: []].insert(key)
     }
 
     /// Forgets a redemption that has ended, unless it was abandoned and another one for an equal request has begun.
@@ -110,32 +110,32 @@ final class SharedRedemptions {
         count -= 1
         guard let shared = inProgress[key], shared.request === request else { return }
         inProgress[key] = nil
-        for session in shared.sessions {
-            awaited[session]?.remove(key)
-            if awaited[session]?.isEmpty == true { awaited[session] = nil }
+        for connection in shared.connections {
+            awaited[connection]?.remove(key)
+            if awaited[connection]?.isEmpty == true { awaited[connection] = nil }
         }
     }
 
     /// Does work for a connection, with a request that is abandoned if the connection ends.
     func withRequest<Value>(
-        of session: SessionID, _ work: (_ request: SharedRequest<PeerKey>) async throws(TokenError) -> Value
+        of connection: ConnectionID, _ work: (_ request: SharedRequest<PeerKey>) async throws(TokenError) -> Value
     ) async throws(TokenError) -> Value {
-        let request = SharedRequest(session.peer)
-        requests[session, default: [:]][ObjectIdentifier(request)] = request
+        let request = SharedRequest(connection.peer)
+        requests[connection, default: [:]][ObjectIdentifier(request)] = request
         defer {
-            requests[session]?[ObjectIdentifier(request)] = nil
-            if requests[session]?.isEmpty == true { requests[session] = nil }
+            requests[connection]?[ObjectIdentifier(request)] = nil
+            if requests[connection]?.isEmpty == true { requests[connection] = nil }
         }
         return try await work(request)
     }
 
     /// Abandons the redemptions for which only a connection has waited that has ended. They would keep others waiting, and count for the
     /// connection's peer, until their turns have come. A refresh token that is being sent is not affected.
-    func abandon(for session: SessionID) {
-        for request in requests.removeValue(forKey: session)?.values.map(\.self) ?? [] { request.abandon() }
-        for key in awaited.removeValue(forKey: session) ?? [] {
-            inProgress[key]?.sessions.remove(session)
-            guard let shared = inProgress[key], shared.sessions.isEmpty else { continue }
+    func abandon(for connection: ConnectionID) {
+        for request in requests.removeValue(forKey: connection)?.values.map(\.self) ?? [] { request.abandon() }
+        for key in awaited.removeValue(forKey: connection) ?? [] {
+            inProgress[key]?.connections.remove(connection)
+            guard let shared = inProgress[key], shared.connections.isEmpty else { continue }
             // An equal request from now on begins another one.
             inProgress[key] = nil
             shared.request.abandon()

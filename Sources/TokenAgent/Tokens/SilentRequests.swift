@@ -22,17 +22,17 @@ final class SilentRequests {
 
     /// The answer to a request. A hit whose token is in memory is answered before this returns.
     ///
-    /// - Parameter session: the connection that asks.
-    func answer(_ request: AcquireTokenSilent, from session: SessionID) -> Answer<TokenResult> {
+    /// - Parameter connection: the connection that asks.
+    func answer(_ request: AcquireTokenSilent, from connection: ConnectionID) -> Answer<TokenResult> {
         let time = now()
-        return answer(memory.cache.decide(request, now: time), to: request, from: session, at: time)
+        return answer(memory.cache.decide(request, now: time), to: request, from: connection, at: time)
     }
 
     /// The answer to a request for which the cache has decided.
     ///
     /// - Parameter time: the time for which it has decided.
     private func answer(
-        _ decision: SilentDecision, to request: AcquireTokenSilent, from session: SessionID, at time: Int64
+        _ decision: SilentDecision, to request: AcquireTokenSilent, from connection: ConnectionID, at time: Int64
     ) -> Answer<TokenResult> {
         switch decision {
         case .use(var result, let times):
@@ -49,18 +49,18 @@ final class SilentRequests {
                     host: parameters.authority.environment,
                     times: time...end))
         case .redeem(let plan):
-            return Answer.later(redeemer.redeem(plan, for: request, from: session)).withSingleIDToken(for: request)
+            return Answer.later(redeemer.redeem(plan, for: request, from: connection)).withSingleIDToken(for: request)
         case .interactionRequired(let why, let reason):
             return .now(.failure(TokenError(.interactionRequired, why, reason: reason)))
         case .ambiguousAccount: return .now(.failure(Self.ambiguous(request.account)))
         case .unread(let account):
             return .later(
                 tasks.start { () async throws(TokenError) in
-                    try await self.redeemer.redemptions.withRequest(of: session) { read async throws(TokenError) in
+                    try await self.redeemer.redemptions.withRequest(of: connection) { read async throws(TokenError) in
                         let (decision, time) = try await self.reader.decide(
                             request, afterReading: account, now: self.now)
                         guard !read.isAbandoned else { throw SharedRedemptions.abandoned }
-                        return try await self.answer(decision, to: request, from: session, at: time).outcome()
+                        return try await self.answer(decision, to: request, from: connection, at: time).outcome()
                     }
                 })
         }

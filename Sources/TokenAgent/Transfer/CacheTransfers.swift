@@ -26,9 +26,9 @@ final class CacheTransfers {
     private let saving = WorkThread("import-saving")
     private let exporting = WorkThread("export")
     private var table: TransferTable
-    /// The exports whose tokens are being read, with their sessions, those that have ended included.
-    private var exportsBeingRead: [String: SessionID] = [:]
-    /// The exports being read whose session has ended.
+    /// The exports whose tokens are being read, with their connections, those that have ended included.
+    private var exportsBeingRead: [String: ConnectionID] = [:]
+    /// The exports being read whose connection has ended.
     private var discardedExports: Set<String> = []
     /// The cancellation of the transfers in progress.
     private var cancellation = TransferCancellation()
@@ -47,10 +47,10 @@ final class CacheTransfers {
         now = core.now
     }
 
-    /// Discards the transfers of a session that has ended, except imports that have been received completely.
-    func discardAll(of session: SessionID) {
-        table.discardAll(of: session)
-        discardedExports.formUnion(exportsBeingRead.filter { $0.value == session }.keys)
+    /// Discards the transfers of a connection that has ended, except imports that have been received completely.
+    func discardAll(of connection: ConnectionID) {
+        table.discardAll(of: connection)
+        discardedExports.formUnion(exportsBeingRead.filter { $0.value == connection }.keys)
     }
 
     /// Discards every transfer; those in progress end with an error.
@@ -66,10 +66,10 @@ final class CacheTransfers {
     }
 
     /// Receives a part of an import; with the last part, performs the import.
-    func receive(_ request: ImportCache, from session: SessionID) -> Answer<ImportCache.Reply> {
+    func receive(_ request: ImportCache, from connection: ConnectionID) -> Answer<ImportCache.Reply> {
         do throws(TokenError) {
             let id = request.importID ?? PKCE.randomText()
-            var upload = try received(request, from: session)
+            var upload = try received(request, from: connection)
             // A complete import stays in the table while it is read, since its memory counts until then.
             upload.expiry = request.isLast ? nil : scheduleExpiry(of: id)
             table.keep(upload, as: id)
@@ -89,26 +89,27 @@ final class CacheTransfers {
     }
 
     /// Sends the next part of an export. The export has the content of the cache at the time of its first request.
-    func send(_ request: ExportCache, to session: SessionID) -> Answer<ExportCache.Reply> {
+    func send(_ request: ExportCache, to connection: ConnectionID) -> Answer<ExportCache.Reply> {
         guard request.includesSecrets else { return .now(.failure(Self.holdsSecrets)) }
         if let id = request.exportID {
-            guard let download = table.continueDownload(id, from: session) else {
+            guard let download = table.continueDownload(id, from: connection) else {
                 return .now(.failure(TransferTable.unknown))
             }
             return .later(tasks.start { () async throws(TokenError) in try await self.nextPart(of: download, as: id) })
         }
-        if let refusal = refusal(of: 0, from: session) { return .now(.failure(refusal)) }
+        if let refusal = refusal(of: 0, from: connection) { return .now(.failure(refusal)) }
         let id = PKCE.randomText()
-        exportsBeingRead[id] = session
+        exportsBeingRead[id] = connection
         return .later(
             tasks.start { () async throws(TokenError) in
-                let download = TransferTable.Download(export: try await self.read(request, as: id), session: session)
+                let download = TransferTable.Download(
+                    export: try await self.read(request, as: id), connection: connection)
                 self.table.keep(download, as: id)
                 return try await self.nextPart(of: download, as: id)
             })
     }
 
-    /// Reads the content of an export. It counts as a transfer until it has been read, also if its session ends before.
+    /// Reads the content of an export. It counts as a transfer until it has been read, also if its connection ends before.
     private func read(_ request: ExportCache, as id: String) async throws(TokenError) -> CacheExport {
         defer {
             exportsBeingRead[id] = nil
@@ -135,7 +136,7 @@ final class CacheTransfers {
             var export = download.export
             return (export.next(TransferTable.partSize), export)
         }
-        // The session may have ended, or the agent may be stopping.
+        // The connection may have ended, or the agent may be stopping.
         guard table.containsDownload(id) else { throw TransferTable.unknown }
         table.discard(id)
         let sent = download.sent + (part?.count ?? 0)
@@ -145,24 +146,26 @@ final class CacheTransfers {
         }
         table.keep(
             TransferTable.Download(
-                export: export, session: download.session, sent: sent, expiry: scheduleExpiry(of: id)), as: id)
+                export: export, connection: download.connection, sent: sent, expiry: scheduleExpiry(of: id)), as: id)
         return ExportCache.Reply(data: part, remaining: Int64(export.count - sent), next: id)
     }
 
     /// The parts of an import so far, with this one.
-    private func received(_ request: ImportCache, from session: SessionID) throws(TokenError) -> TransferTable.Upload {
-        var upload = TransferTable.Upload(request: request, session: session)
+    private func received(_ request: ImportCache, from connection: ConnectionID) throws(TokenError)
+        -> TransferTable.Upload
+    {
+        var upload = TransferTable.Upload(request: request, connection: connection)
         if let id = request.importID {
-            guard let earlier = table.removeUpload(id, from: session) else { throw TransferTable.unknown }
+            guard let earlier = table.removeUpload(id, from: connection) else { throw TransferTable.unknown }
             upload = earlier
         }
-        if let refusal = refusal(of: upload.size + request.data.count, from: session) { throw refusal }
+        if let refusal = refusal(of: upload.size + request.data.count, from: connection) { throw refusal }
         upload.add(request.data)
         return upload
     }
 
-    private func refusal(of size: Int, from session: SessionID) -> TokenError? {
-        table.refusal(of: size, from: session, besides: exportsBeingRead.values)
+    private func refusal(of size: Int, from connection: ConnectionID) -> TokenError? {
+        table.refusal(of: size, from: connection, besides: exportsBeingRead.values)
     }
 
     /// Schedules discarding a transfer that is not continued in time.

@@ -4,13 +4,13 @@ internal import TokenCache
 internal import TokenModel
 
 /// The imports and exports in progress: limited in number and size, and discarded if they are not continued in time or if the
-/// session that began them ends. No other session can continue them.
+/// connection that began them ends. No other connection can continue them.
 struct TransferTable {
     /// An import whose parts are being received.
     struct Upload {
         /// The first request, which has the options of the import.
         var request: ImportCache
-        var session: SessionID
+        var connection: ConnectionID
         var parts: [Secret] = []
         var size = 0
         /// Discards the import if no part arrives in time; nil once the last part has arrived.
@@ -29,7 +29,7 @@ struct TransferTable {
     /// An export whose parts are being sent. Only its next part is in memory.
     struct Download {
         var export: CacheExport
-        var session: SessionID
+        var connection: ConnectionID
         /// The number of bytes sent.
         var sent = 0
         /// Discards the export if the next part is not requested in time; nil while a part is being encoded.
@@ -47,9 +47,9 @@ struct TransferTable {
 
     mutating func keep(_ download: Download, as id: String) { downloads[id] = download }
 
-    /// Removes and returns an import that its session continues; nil if this session has no such import.
-    mutating func removeUpload(_ id: String, from session: SessionID) -> Upload? {
-        guard let upload = uploads[id], upload.session == session, upload.expiry != nil else { return nil }
+    /// Removes and returns an import that its connection continues; nil if this connection has no such import.
+    mutating func removeUpload(_ id: String, from connection: ConnectionID) -> Upload? {
+        guard let upload = uploads[id], upload.connection == connection, upload.expiry != nil else { return nil }
         discard(id)
         return upload
     }
@@ -62,9 +62,9 @@ struct TransferTable {
         return file
     }
 
-    /// Returns an export that its session continues, and ends its time-out; nil if this session has no such export.
-    mutating func continueDownload(_ id: String, from session: SessionID) -> Download? {
-        guard var download = downloads[id], download.session == session, let expiry = download.expiry else {
+    /// Returns an export that its connection continues, and ends its time-out; nil if this connection has no such export.
+    mutating func continueDownload(_ id: String, from connection: ConnectionID) -> Download? {
+        guard var download = downloads[id], download.connection == connection, let expiry = download.expiry else {
             return nil
         }
         expiry.cancel()
@@ -81,29 +81,31 @@ struct TransferTable {
         downloads.removeValue(forKey: id)?.expiry?.cancel()
     }
 
-    /// Discards the transfers of a session that has ended, except imports that have been received completely.
-    mutating func discardAll(of session: SessionID) {
-        for (id, upload) in uploads where upload.session == session && upload.expiry != nil { discard(id) }
-        for (id, download) in downloads where download.session == session { discard(id) }
+    /// Discards the transfers of a connection that has ended, except imports that have been received completely.
+    mutating func discardAll(of connection: ConnectionID) {
+        for (id, upload) in uploads where upload.connection == connection && upload.expiry != nil { discard(id) }
+        for (id, download) in downloads where download.connection == connection { discard(id) }
     }
 
     mutating func discardAll() {
         for id in Array(uploads.keys) + Array(downloads.keys) { discard(id) }
     }
 
-    /// The error of one more transfer of a session with this number of bytes; nil if it is within the limits.
+    /// The error of one more transfer of a connection with this number of bytes; nil if it is within the limits.
     ///
-    /// - Parameter others: the sessions of the transfers in progress that are not in the table, one of each.
-    func refusal(of more: Int, from session: SessionID, besides others: some Sequence<SessionID>) -> TokenError? {
+    /// - Parameter others: the connections of the transfers in progress that are not in the table, one of each.
+    func refusal(of more: Int, from connection: ConnectionID, besides others: some Sequence<ConnectionID>)
+        -> TokenError?
+    {
         guard uploads.values.reduce(more, { $0 + $1.size }) <= importLimit else {
             return TokenError(
                 .frameTooLarge,
                 "the imports under way come to more than \(importLimit >> 20) MiB; import smaller files, one after another"
             )
         }
-        let sessions = uploads.values.map(\.session) + downloads.values.map(\.session) + others
-        guard sessions.count < Self.limit else { return Self.tooMany(Self.limit, "imports and exports") }
-        guard sessions.count(where: { $0.isOfSamePeer(as: session) }) < Self.peerLimit else {
+        let connections = uploads.values.map(\.connection) + downloads.values.map(\.connection) + others
+        guard connections.count < Self.limit else { return Self.tooMany(Self.limit, "imports and exports") }
+        guard connections.count(where: { $0.isOfSamePeer(as: connection) }) < Self.peerLimit else {
             return Self.tooMany(Self.peerLimit, "imports and exports of this app")
         }
         return nil

@@ -87,7 +87,7 @@ actor Parts {
     func acquire(
         _ request: AcquireTokenSilent, of peer: Int32 = 1, on number: UInt64 = 1
     ) -> Pending<TokenResult> {
-        switch silentRequests.answer(request, from: SessionID(number: number, processID: peer)) {
+        switch silentRequests.answer(request, from: ConnectionID(number: number, processID: peer)) {
         case .now(let outcome): Pending(loop.makeSucceededFuture(outcome))
         case .repeatable(let result, _): Pending(loop.makeSucceededFuture(.success(result)))
         case .later(let future): Pending(future)
@@ -96,7 +96,7 @@ actor Parts {
 
     /// Ends a connection, as `CacheOwner` handles it.
     func endConnection(of peer: Int32 = 1, _ number: UInt64 = 1) {
-        redeemer.redemptions.abandon(for: SessionID(number: number, processID: peer))
+        redeemer.redemptions.abandon(for: ConnectionID(number: number, processID: peer))
     }
 
     /// Sends a silent request, and makes another refresh token visible in the same turn, as a redemption that ends then.

@@ -63,7 +63,7 @@ internal import TokenModel
         let request = RedeemGrant(
             parameters: .sample(), kind: .refreshToken, grant: Secret(token), account: account)
         return await parts.start { parts async throws(TokenError) in
-            try await parts.redeemer.redeem(request, from: SessionID(number: 1, processID: 1))
+            try await parts.redeemer.redeem(request, from: ConnectionID(number: 1, processID: 1))
         }
     }
 

@@ -45,7 +45,7 @@ internal import TokenModel
         let grant = await parts.start { parts async throws(TokenError) in
             try await parts.redeemer.redeem(
                 RedeemGrant(parameters: .sample(), kind: .refreshToken, grant: Secret("rt-1")),
-                from: SessionID(number: 1, processID: 1))
+                from: ConnectionID(number: 1, processID: 1))
         }
         try await parts.settle()
         #expect(parts.provider.redemptions.count == 0)
@@ -65,7 +65,7 @@ internal import TokenModel
                 await parts.start { parts async throws(TokenError) in
                     try await parts.redeemer.redeem(
                         RedeemGrant(parameters: .sample(), kind: .refreshToken, grant: Secret("rt-1")),
-                        from: SessionID(number: 1, processID: 1))
+                        from: ConnectionID(number: 1, processID: 1))
                 })
         }
         let sent = await parts.provider.redemptions.next()

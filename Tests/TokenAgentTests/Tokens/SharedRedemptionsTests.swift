@@ -139,7 +139,7 @@ internal import TokenModel
     @Test func abandonsWhatWaitsForAPlaceOrForTheSameGrantWhenItsConnectionEnds() async throws {
         let parameters = TokenParameters.sample(authority: try Authority("https://contoso.ciamlogin.com"))
         let share = SharedRedemptions.otherConnections / 2
-        let (grant, session) = (Secret("rt-other"), SessionID(number: 2, processID: 1))
+        let (grant, session) = (Secret("rt-other"), ConnectionID(number: 2, processID: 1))
         var requests: [Pending<TokenResult>] = []
         for number in 0...share {
             let secret = number < 2 ? grant : Secret("rt-\(number)")
@@ -178,7 +178,7 @@ internal import TokenModel
         requests.append(
             await parts.start { parts async throws(TokenError) in
                 let grant = RedeemGrant(parameters: parameters, kind: .refreshToken, grant: Secret("rt-other"))
-                return try await parts.redeemer.redeem(grant, from: SessionID(number: 1, processID: 1))
+                return try await parts.redeemer.redeem(grant, from: ConnectionID(number: 1, processID: 1))
             })
         try await parts.settle()
         #expect(parts.provider.redemptions.count == share)
@@ -204,7 +204,7 @@ internal import TokenModel
             requests.append(
                 await parts.start { parts async throws(TokenError) in
                     let grant = RedeemGrant(parameters: parameters, kind: .refreshToken, grant: Secret("rt-\(number)"))
-                    return try await parts.redeemer.redeem(grant, from: SessionID(number: 2, processID: 2))
+                    return try await parts.redeemer.redeem(grant, from: ConnectionID(number: 2, processID: 2))
                 })
         }
         try await parts.settle()

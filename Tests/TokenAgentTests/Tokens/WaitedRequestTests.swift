@@ -107,7 +107,7 @@ private enum Step: Sendable {
 }
 
 extension CacheOwner {
-    fileprivate static let session = SessionID(number: 1)
+    fileprivate static let session = ConnectionID(number: 1)
 
     /// Handles a request of a connection.
     fileprivate func step<Request: WireRequest>(

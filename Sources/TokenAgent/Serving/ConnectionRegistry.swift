@@ -4,7 +4,7 @@ internal import NIOCore
 
 /// The open connections of a server and their peers: enforces the limits of connections, and ends the connections when the server
 /// stops. Used on their event loop only.
-final class SessionRegistry {
+final class ConnectionRegistry {
     /// The turns of the peers at the event loop.
     let turns: TurnQueue
     private let wakeup: LoopWakeup
@@ -36,25 +36,25 @@ final class SessionRegistry {
         wakeup.setHandler { [turns] in turns.takeTurn() }
     }
 
-    /// Returns an ID that no other session has had.
+    /// Returns an ID that no other connection has had.
     ///
     /// - Parameters:
     ///   - peer: the process at the other end.
     ///   - publication: the published socket; nil for the agent's own socket.
-    func newID(_ peer: PeerIdentity, at publication: Publication?) -> SessionID {
+    func newID(_ peer: PeerIdentity, at publication: Publication?) -> ConnectionID {
         lastID += 1
-        return SessionID(
+        return ConnectionID(
             number: lastID, processID: peer.processID, sandbox: peer.sandbox.map { SandboxedApp(id: $0.app) },
             publication: publication.map { PublicationUser(socket: $0.id, userID: peer.userID) })
     }
 
     /// What the peer of a connection uses, together with its other connections. The connection joins in the same turn of the event loop.
-    func usage(of id: SessionID) -> PeerUsage {
+    func usage(of id: ConnectionID) -> PeerUsage {
         peers[id.peer] ?? PeerUsage(limits: id.publication == nil ? peerLimits : peerLimits.published)
     }
 
     /// Keeps what a peer uses until the connection leaves. Before the connection is opened, all others of the peer may be closed.
-    func joined(_ usage: PeerUsage, _ id: SessionID) {
+    func joined(_ usage: PeerUsage, _ id: ConnectionID) {
         peers[id.peer] = usage
         usage.members += 1
     }
@@ -62,7 +62,7 @@ final class SessionRegistry {
     /// Removes a peer when the last of its connections leaves, unless it has requests in progress.
     ///
     /// - Returns: whether it was the last one.
-    func left(_ usage: PeerUsage, _ id: SessionID) -> Bool {
+    func left(_ usage: PeerUsage, _ id: ConnectionID) -> Bool {
         usage.members -= 1
         removeUnused(usage, id)
         return usage.members == 0
@@ -70,12 +70,12 @@ final class SessionRegistry {
 
     /// Ends a request whose connection has closed. It counts until then: a peer could otherwise begin any number of requests by closing
     /// its connections.
-    func ended(_ request: WaitingRequests.Request, of usage: PeerUsage, _ id: SessionID) {
+    func ended(_ request: WaitingRequests.Request, of usage: PeerUsage, _ id: ConnectionID) {
         usage.ended(of: request.length)
         removeUnused(usage, id)
     }
 
-    private func removeUnused(_ usage: PeerUsage, _ id: SessionID) {
+    private func removeUnused(_ usage: PeerUsage, _ id: ConnectionID) {
         if usage.members == 0, !usage.hasRequests { peers[id.peer] = nil }
     }
 
@@ -108,67 +108,67 @@ final class SessionRegistry {
         unidentifiedCount -= 1
     }
 
-    /// Registers a session.
+    /// Registers a connection.
     ///
     /// Past a limit, the connection that has been idle longest is closed: of the same peer, or of the peer with most
     /// connections. Its app reconnects on demand. If none of them is idle, the new one is closed.
-    func opened(_ session: AgentSession, of usage: PeerUsage, _ id: SessionID) {
-        usage.add(session)
+    func opened(_ connection: PeerConnection, of usage: PeerUsage, _ id: ConnectionID) {
+        usage.add(connection)
         metrics.connectionOpened()
         count += 1
         var crowded: PeerUsage?
         if usage.hasTooManyConnections {
             crowded = usage
         } else if count > limit {
-            crowded = peers.values.max { $0.sessions.count < $1.sessions.count }
+            crowded = peers.values.max { $0.connections.count < $1.connections.count }
         }
         guard let crowded else { return }
         if let processID = id.processID, crowded === usage, usage.noteClosing() {
             logger.warning("an app has too many connections", metadata: ["pid": "\(processID)"])
         }
         metrics.count(.closed)
-        (crowded.longestIdle(besides: session) ?? session).close()
+        (crowded.longestIdle(besides: connection) ?? connection).close()
     }
 
-    /// Removes a session whose connection is closed.
-    func closed(_ session: AgentSession, of usage: PeerUsage) {
-        guard usage.remove(session) else { return }
+    /// Removes a connection that is closed.
+    func closed(_ connection: PeerConnection, of usage: PeerUsage) {
+        guard usage.remove(connection) else { return }
         metrics.connectionClosed()
         count -= 1
         if count == 0 { drained?.succeed() }
     }
 
     /// The number of connections of a published socket.
-    func connections(ofSocket socket: UInt64) -> Int {
-        sessions(ofSocket: socket).count
+    func connectionCount(ofSocket socket: UInt64) -> Int {
+        connections(ofSocket: socket).count
     }
 
     /// Closes the connections of a published socket; replies that have not been sent are lost.
     func closeConnections(ofSocket socket: UInt64) {
-        for session in sessions(ofSocket: socket) { session.close() }
+        for connection in connections(ofSocket: socket) { connection.close() }
     }
 
-    private func sessions(ofSocket socket: UInt64) -> [AgentSession] {
-        peers.filter { $0.key.socket == socket }.flatMap { $0.value.sessions.values }
+    private func connections(ofSocket socket: UInt64) -> [PeerConnection] {
+        peers.filter { $0.key.socket == socket }.flatMap { $0.value.connections.values }
     }
 
-    /// Ends every session after the replies in progress. The future completes when all connections are closed.
+    /// Ends every connection after the replies in progress. The future completes when all connections are closed.
     func end(on loop: any EventLoop) -> EventLoopFuture<Void> {
         guard count > 0 else { return loop.makeSucceededVoidFuture() }
         let promise = loop.makePromise(of: Void.self)
         drained = promise
         for usage in peers.values {
-            for session in usage.sessions.values { session.end() }
+            for connection in usage.connections.values { connection.end() }
         }
         return promise.futureResult
     }
 
-    /// Gives no further turns, also not to sessions that have not ended in time.
+    /// Gives no further turns, also not to connections that have not ended in time.
     func endTurns() { wakeup.end() }
 }
 
 /// Identifies a connection, and the process at its other end; never reused while the agent runs.
-struct SessionID: Hashable, Sendable {
+struct ConnectionID: Hashable, Sendable {
     var number: UInt64
     /// The process at the time of the connection; nil if it is not known.
     var processID: Int32?
@@ -184,5 +184,5 @@ struct SessionID: Hashable, Sendable {
     }
 
     /// Whether two connections are those of one peer. A connection whose process is not known counts for itself.
-    func isOfSamePeer(as other: SessionID) -> Bool { peer == other.peer }
+    func isOfSamePeer(as other: ConnectionID) -> Bool { peer == other.peer }
 }

@@ -5,27 +5,27 @@ internal import TokenModel
 internal import TokenWire
 
 /// The channel handler of one connection: decodes frames into requests, and writes the frames of their replies
-/// (`AgentSession+Replies.swift`).
+/// (`PeerConnection+Replies.swift`).
 ///
 /// It runs on the event loop of `CacheOwner`, so that a cache hit whose token is in memory is decoded, decided and
 /// answered in one turn of the loop. Requests wait if the peer sends them faster than it reads replies, or faster than
 /// its share of the loop's time allows: see `TurnQueue` and `PeerLimits`.
-final class AgentSession: ChannelInboundHandler, PeerWork {
+final class PeerConnection: ChannelInboundHandler, PeerWork {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    private let id: SessionID
+    private let id: ConnectionID
     private let owner: CacheOwner
     private let peer: ConnectedPeer
     private let last: LastHit
-    private let registry: SessionRegistry
+    private let registry: ConnectionRegistry
     private let timers: Timers
     let usage: PeerUsage
     private var decoder = FrameDecoder(limit: WireLimits.requestFrame)
     private var waiting = WaitingRequests()
     /// The bytes of replies that did not fit into the socket's buffer.
     var unsent = 0
-    /// The bytes written since the session last checked whether the socket has taken everything.
+    /// The bytes written since the connection last checked whether the socket has taken everything.
     var unchecked = 0
     private var isWorking = false
     private var isEnding = false
@@ -42,7 +42,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     /// The time at which bytes of the peer were last read.
     private(set) var lastReceived = NIODeadline.now()
 
-    init(owner: CacheOwner, peer: ConnectedPeer, registry: SessionRegistry, timers: Timers) {
+    init(owner: CacheOwner, peer: ConnectedPeer, registry: ConnectionRegistry, timers: Timers) {
         self.id = registry.newID(peer.identity, at: peer.publication)
         self.owner = owner
         self.peer = peer
@@ -68,7 +68,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
         let operations = context.pipeline.syncOperations
         socket = try? operations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { $0 }
         let id = id
-        owner.assumeIsolated { $0.sessionBegan(id) }
+        owner.assumeIsolated { $0.connectionBegan(id) }
         context.fireChannelActive()
         registry.opened(self, of: usage, id)
         // A socket that was withdrawn since the peer was identified has closed its other connections already.
@@ -78,7 +78,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     func channelInactive(context: ChannelHandlerContext) {
         (self.context, socket, decoder) = (nil, nil, FrameDecoder(limit: WireLimits.requestFrame))
         stopFrameTimeout()
-        owner.assumeIsolated { [id] in $0.sessionEnded(id) }
+        owner.assumeIsolated { [id] in $0.connectionEnded(id) }
         registry.closed(self, of: usage)
         let over = waiting.removeOutcomes()
         usage.ended(requests: over.count, of: over.bytes)
@@ -95,7 +95,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
         guard !isEnding else { return }
         lastReceived = .now()
         unwrapInboundIn(data).withUnsafeReadableBytes { decoder.append($0) }
-        // When a peer closes its sending side, SwiftNIO reads everything that is there, also while the session wants nothing read.
+        // When a peer closes its sending side, SwiftNIO reads everything that is there, also while the connection wants nothing read.
         guard decoder.waitingBytes <= usage.limits.waitingBytes else { return close() }
         registry.turns.run(self, of: usage.turns, at: lastReceived)
         // The peer's turn may come later. Until then, only this check stops the reading of what the peer sends.

@@ -12,7 +12,7 @@ internal import TokenStore
 @testable internal import TokenAgent
 
 /// Connections of one peer, each of which is opened when the test says so.
-@Suite(.bounded) struct SessionRegistryTests {
+@Suite(.bounded) struct ConnectionRegistryTests {
     /// Such a connection would not count against the limits, and an agent that stops would wait for it.
     @Test func endsAConnectionThatWasOpenedWhileTheOthersOfItsPeerWereClosed() async throws {
         try await Self.withConnections { connections in
@@ -52,7 +52,7 @@ internal import TokenStore
             try await isClosed.futureResult.get()
             _ = try? await open.get()
             let registry = connections.registry
-            #expect(try await connections.loop.submit { registry.value.connections(ofSocket: 1) }.get() == 0)
+            #expect(try await connections.loop.submit { registry.value.connectionCount(ofSocket: 1) }.get() == 0)
         }
     }
 
@@ -75,7 +75,7 @@ internal import TokenStore
         let owner = CacheOwner(
             loop: loop, options: options, store: store, endpoint: endpoint, metrics: metrics, audit: nil)
         let registry = try await loop.submit {
-            NIOLoopBoundBox(SessionRegistry(options, loop, metrics), eventLoop: loop)
+            NIOLoopBoundBox(ConnectionRegistry(options, loop, metrics), eventLoop: loop)
         }.get()
         var peer = ConnectedPeer(
             identity: PeerIdentity(userID: geteuid(), processID: 7), confirmer: Confirmer(askpass: nil, helper: nil),
@@ -97,7 +97,7 @@ internal import TokenStore
 private struct Connections: Sendable {
     let loop: any EventLoop
     let owner: CacheOwner
-    let registry: NIOLoopBoundBox<SessionRegistry>
+    let registry: NIOLoopBoundBox<ConnectionRegistry>
     let peer: ConnectedPeer
 
     /// Makes a connection, which is opened when `gate` completes.
@@ -114,7 +114,7 @@ private struct Connections: Sendable {
                 whenClosed()
             }
             return channel.eventLoop.makeCompletedFuture {
-                let session = AgentSession(owner: owner, peer: peer, registry: registry.value, timers: .system)
+                let session = PeerConnection(owner: owner, peer: peer, registry: registry.value, timers: .system)
                 try channel.pipeline.syncOperations.addHandler(session)
             }.flatMap { gate }
         }.withConnectedSocket(pair.first)

@@ -12,8 +12,8 @@ internal import NIOCore
 /// An extension and not a type of its own: `flush` may close the connection, and `channelInactive` reads `unsent` before `flush` returns.
 /// If `unsent` were in a struct whose mutating method calls `flush`, these accesses would overlap, and Swift would end the process. An
 /// object would cost an allocation for each connection.
-extension AgentSession {
-    /// The bytes of replies after which the session asks the socket what it has taken.
+extension PeerConnection {
+    /// The bytes of replies after which the connection asks the socket what it has taken.
     static let uncheckedLimit = 32 * 1024
 
     func write(_ frame: [UInt8], _ context: ChannelHandlerContext) {
