@@ -104,7 +104,7 @@ final class EventFeed {
 
     func forget(_ connection: ConnectionID) { connections.remove(connection) }
 
-    func forgetSessions() { connections = [] }
+    func forgetConnections() { connections = [] }
 
     func noteUse(_ number: UInt64, by peer: PeerKey) { (lastUse, lastPeer) = (number, peer) }
 

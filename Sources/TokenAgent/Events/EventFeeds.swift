@@ -87,7 +87,7 @@ final class EventFeeds {
 
     /// Has the access policy decide about the next request of each subscription as about the first one.
     func forgetAdmissions() {
-        for feed in feeds.values { feed.forgetSessions() }
+        for feed in feeds.values { feed.forgetConnections() }
     }
 
     /// Forgets a connection that is closed.
