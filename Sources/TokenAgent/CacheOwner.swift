@@ -93,9 +93,7 @@ actor CacheOwner {
 
     func redeemGrant(_ request: RedeemGrant, from connection: ConnectionID) -> Answer<TokenResult> {
         if let refusal = core.authorities.refusal(of: request.parameters) { return .now(.failure(refusal)) }
-        return later { owner async throws(TokenError) in
-            try await owner.redeemer.redeem(request, from: connection)
-        }
+        return .later(redeemer.redeem(request, from: connection))
     }
 
     func beginInteractive(_ request: BeginInteractive, from connection: ConnectionID) -> Answer<BeginInteractive.Reply>

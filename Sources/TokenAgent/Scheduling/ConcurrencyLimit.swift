@@ -28,7 +28,7 @@ final class ConcurrencyLimit<Member: Hashable> {
 
     /// Runs `work` when less work of a member of the request runs than there are free places. It is that member's work then.
     ///
-    /// - Returns: nil if the request was abandoned while it waited.
+    /// - Returns: nil if the request was abandoned before.
     func run<Value, Failure: Error>(
         for request: SharedRequest<Member>, _ work: () async throws(Failure) -> Value
     ) async throws(Failure) -> Value? {
@@ -39,6 +39,7 @@ final class ConcurrencyLimit<Member: Hashable> {
 
     /// Waits for a place, and returns the member that has it; nil if the request was abandoned before.
     private func place(for request: SharedRequest<Member>) async -> Member? {
+        guard !request.isAbandoned else { return nil }
         if let member = request.members.first(where: admits) {
             begin(member)
             return member

@@ -14,10 +14,11 @@ final class TurnLock<Key: Hashable, Member: Hashable> {
     /// - Parameters:
     ///   - request: of the members in whose turns it is granted, whichever comes first.
     ///   - work: its argument is whether it had to wait.
-    /// - Returns: nil if the request was abandoned while it waited.
+    /// - Returns: nil if the request was abandoned before.
     func exclusive<Value, Failure: Error>(
         _ key: Key, for request: SharedRequest<Member>, _ work: (_ hasWaited: Bool) async throws(Failure) -> Value
     ) async throws(Failure) -> Value? {
+        guard !request.isAbandoned else { return nil }
         let hasWaited = held[key] != nil
         if hasWaited {
             // `release` keeps the key held for the next waiter, so that no other request comes between.

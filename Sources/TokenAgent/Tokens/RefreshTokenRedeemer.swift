@@ -77,10 +77,12 @@ final class RefreshTokenRedeemer {
     /// Redeems a grant that the app has. The cache has no part in the answer, and a refusal removes nothing from it.
     ///
     /// - Parameter connection: the connection that waits. Peers that have the same grant take turns.
-    func redeem(_ request: RedeemGrant, from connection: ConnectionID) async throws(TokenError) -> TokenResult {
-        try await redemptions.withRequest(of: connection) { peers async throws(TokenError) in
-            let result = try await grants.exclusive(request.grant, for: peers) { _ async throws(TokenError) in
-                try await redeem(request, of: peers)
+    func redeem(
+        _ request: RedeemGrant, from connection: ConnectionID
+    ) -> EventLoopFuture<Result<TokenResult, TokenError>> {
+        redemptions.start(for: connection) { peers async throws(TokenError) in
+            let result = try await self.grants.exclusive(request.grant, for: peers) { _ async throws(TokenError) in
+                try await self.redeem(request, of: peers)
             }
             guard let result else { throw SharedRedemptions.abandoned }
             return result

@@ -116,17 +116,21 @@ final class SharedRedemptions {
         }
     }
 
-    /// Does work for a connection, with a request that is abandoned if the connection ends.
-    func withRequest<Value>(
-        of connection: ConnectionID, _ work: (_ request: SharedRequest<PeerKey>) async throws(TokenError) -> Value
-    ) async throws(TokenError) -> Value {
+    /// Starts work for a connection, with a request that is abandoned if the connection ends. That may be before the work begins: a
+    /// connection that its app closes at once ends in the turn of the event loop in which its requests are read.
+    func start<Value: Sendable>(
+        for connection: ConnectionID,
+        _ work: @escaping (_ request: SharedRequest<PeerKey>) async throws(TokenError) -> Value
+    ) -> EventLoopFuture<Result<Value, TokenError>> {
         let request = SharedRequest(connection.peer)
         requests[connection, default: [:]][ObjectIdentifier(request)] = request
-        defer {
-            requests[connection]?[ObjectIdentifier(request)] = nil
-            if requests[connection]?.isEmpty == true { requests[connection] = nil }
+        return tasks.start { () async throws(TokenError) in
+            defer {
+                self.requests[connection]?[ObjectIdentifier(request)] = nil
+                if self.requests[connection]?.isEmpty == true { self.requests[connection] = nil }
+            }
+            return try await work(request)
         }
-        return try await work(request)
     }
 
     /// Abandons the redemptions for which only a connection has waited that has ended. They would keep others waiting, and count for the
@@ -156,7 +160,7 @@ final class SharedRedemptions {
     /// Runs a redemption when the share of a peer allows it. Microsoft's clouds, which answer, have connections of their own. The other
     /// connections are for hosts that apps name: without shares, apps whose hosts answer slowly or never could use up all of them.
     ///
-    /// - Throws: `cancelled` (-53007) if the request was abandoned while it waited.
+    /// - Throws: `cancelled` (-53007) if the request was abandoned before.
     func inShare<Value>(
         of request: SharedRequest<PeerKey>, at authority: Authority, _ work: () async throws(TokenError) -> Value
     ) async throws(TokenError) -> Value {

@@ -9,13 +9,11 @@ final class SilentRequests {
     private let memory: CacheMemory
     private let reader: TokenReader
     private let redeemer: RefreshTokenRedeemer
-    private let tasks: TaskTracker
     private let now: @Sendable () -> Int64
 
     init(_ core: AgentCore, _ redeemer: RefreshTokenRedeemer) {
         memory = core.memory
         reader = core.reader
-        tasks = core.tasks
         now = core.now
         self.redeemer = redeemer
     }
@@ -55,13 +53,11 @@ final class SilentRequests {
         case .ambiguousAccount: return .now(.failure(Self.ambiguous(request.account)))
         case .unread(let account):
             return .later(
-                tasks.start { () async throws(TokenError) in
-                    try await self.redeemer.redemptions.withRequest(of: connection) { read async throws(TokenError) in
-                        let (decision, time) = try await self.reader.decide(
-                            request, afterReading: account, now: self.now)
-                        guard !read.isAbandoned else { throw SharedRedemptions.abandoned }
-                        return try await self.answer(decision, to: request, from: connection, at: time).outcome()
-                    }
+                redeemer.redemptions.start(for: connection) { read async throws(TokenError) in
+                    let (decision, time) = try await self.reader.decide(
+                        request, afterReading: account, now: self.now)
+                    guard !read.isAbandoned else { throw SharedRedemptions.abandoned }
+                    return try await self.answer(decision, to: request, from: connection, at: time).outcome()
                 })
         }
     }

@@ -94,6 +94,13 @@ actor Parts {
         }
     }
 
+    /// Sends a grant of an app, as `CacheOwner` handles it.
+    ///
+    /// - Parameter number: that of the connection.
+    func redeem(_ request: RedeemGrant, of peer: Int32 = 1, on number: UInt64 = 1) -> Pending<TokenResult> {
+        Pending(redeemer.redeem(request, from: ConnectionID(number: number, processID: peer)))
+    }
+
     /// Ends a connection, as `CacheOwner` handles it.
     func endConnection(of peer: Int32 = 1, _ number: UInt64 = 1) {
         redeemer.redemptions.abandon(for: ConnectionID(number: number, processID: peer))

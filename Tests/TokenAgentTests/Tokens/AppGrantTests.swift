@@ -62,9 +62,7 @@ internal import TokenModel
     ) async -> Pending<TokenResult> {
         let request = RedeemGrant(
             parameters: .sample(), kind: .refreshToken, grant: Secret(token), account: account)
-        return await parts.start { parts async throws(TokenError) in
-            try await parts.redeemer.redeem(request, from: ConnectionID(number: 1, processID: 1))
-        }
+        return await parts.redeem(request)
     }
 
     private static func family(_ token: String) -> IssuedTokens {

@@ -42,11 +42,8 @@ internal import TokenModel
 
     @Test func waitsWithAnAppsGrantForTheSameCachedToken() async throws {
         let (request, redemption) = try await parts.beginRedemption()
-        let grant = await parts.start { parts async throws(TokenError) in
-            try await parts.redeemer.redeem(
-                RedeemGrant(parameters: .sample(), kind: .refreshToken, grant: Secret("rt-1")),
-                from: ConnectionID(number: 1, processID: 1))
-        }
+        let grant = await parts.redeem(
+            RedeemGrant(parameters: .sample(), kind: .refreshToken, grant: Secret("rt-1")))
         try await parts.settle()
         #expect(parts.provider.redemptions.count == 0)
         redemption.answer(.sample("alice", "2"))
@@ -62,11 +59,8 @@ internal import TokenModel
         var grants: [Pending<TokenResult>] = []
         for _ in 0..<3 {
             grants.append(
-                await parts.start { parts async throws(TokenError) in
-                    try await parts.redeemer.redeem(
-                        RedeemGrant(parameters: .sample(), kind: .refreshToken, grant: Secret("rt-1")),
-                        from: ConnectionID(number: 1, processID: 1))
-                })
+                await parts.redeem(
+                    RedeemGrant(parameters: .sample(), kind: .refreshToken, grant: Secret("rt-1"))))
         }
         let sent = await parts.provider.redemptions.next()
         try await parts.settle()

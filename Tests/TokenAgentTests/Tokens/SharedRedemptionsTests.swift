@@ -136,18 +136,26 @@ internal import TokenModel
         #expect(await parts.redemptionCounts == [0, 0])
     }
 
+    /// A connection that its app closes at once ends in the turn of the event loop in which its requests are read.
+    @Test func abandonsRequestsWhoseConnectionEndsBeforeTheyBegin() async throws {
+        try await parts.signIn("alice", "1").value()
+        let requests = await parts.sendBeforeEnding(
+            2, .sample("alice"), RedeemGrant(parameters: .sample(), kind: .refreshToken, grant: Secret("rt-other")))
+        for request in requests { #expect(try await request.error()?.code == .cancelled) }
+        #expect(await parts.redemptionCounts == [0, 0])
+        #expect(parts.provider.redemptions.count == 0)
+        #expect(parts.store.refreshTokens == ["rt-1"])
+    }
+
     @Test func abandonsWhatWaitsForAPlaceOrForTheSameGrantWhenItsConnectionEnds() async throws {
         let parameters = TokenParameters.sample(authority: try Authority("https://contoso.ciamlogin.com"))
         let share = SharedRedemptions.otherConnections / 2
-        let (grant, session) = (Secret("rt-other"), ConnectionID(number: 2, processID: 1))
+        let grant = Secret("rt-other")
         var requests: [Pending<TokenResult>] = []
         for number in 0...share {
             let secret = number < 2 ? grant : Secret("rt-\(number)")
-            requests.append(
-                await parts.start { parts async throws(TokenError) in
-                    let request = RedeemGrant(parameters: parameters, kind: .refreshToken, grant: secret)
-                    return try await parts.redeemer.redeem(request, from: session)
-                })
+            let request = RedeemGrant(parameters: parameters, kind: .refreshToken, grant: secret)
+            requests.append(await parts.redeem(request, on: 2))
         }
         let user = try await parts.signIn("alice", "1", parameters).value()
         #expect(user.accessToken == Secret("at-1"))
@@ -175,11 +183,8 @@ internal import TokenModel
         for user in users + ["alice"] { try await parts.signIn(user, user, parameters).value() }
         var requests: [Pending<TokenResult>] = []
         for user in users { requests.append(await parts.acquire(.sample(user, parameters))) }
-        requests.append(
-            await parts.start { parts async throws(TokenError) in
-                let grant = RedeemGrant(parameters: parameters, kind: .refreshToken, grant: Secret("rt-other"))
-                return try await parts.redeemer.redeem(grant, from: ConnectionID(number: 1, processID: 1))
-            })
+        let grant = RedeemGrant(parameters: parameters, kind: .refreshToken, grant: Secret("rt-other"))
+        requests.append(await parts.redeem(grant))
         try await parts.settle()
         #expect(parts.provider.redemptions.count == share)
         requests.append(await parts.acquire(.sample("alice", parameters), of: 2))
@@ -201,11 +206,8 @@ internal import TokenModel
         var requests: [Pending<TokenResult>] = []
         for user in users { requests.append(await parts.acquire(.sample(user, parameters))) }
         for number in 0...share {
-            requests.append(
-                await parts.start { parts async throws(TokenError) in
-                    let grant = RedeemGrant(parameters: parameters, kind: .refreshToken, grant: Secret("rt-\(number)"))
-                    return try await parts.redeemer.redeem(grant, from: ConnectionID(number: 2, processID: 2))
-                })
+            let grant = RedeemGrant(parameters: parameters, kind: .refreshToken, grant: Secret("rt-\(number)"))
+            requests.append(await parts.redeem(grant, of: 2, on: 2))
         }
         try await parts.settle()
         #expect(parts.provider.redemptions.count == share + share / 2)
@@ -239,6 +241,14 @@ extension Parts {
     ) -> Pending<TokenResult> {
         endConnection(of: 1, ended)
         return acquire(request, on: number)
+    }
+
+    /// Sends a silent request and a grant, and ends their connection in the same turn of the event loop.
+    fileprivate func sendBeforeEnding(
+        _ number: UInt64, _ request: AcquireTokenSilent, _ grant: RedeemGrant
+    ) -> [Pending<TokenResult>] {
+        defer { endConnection(of: 1, number) }
+        return [acquire(request, on: number), redeem(grant, on: number)]
     }
 
     /// The number of redemptions in progress, and the number that commits of the store are told of.
