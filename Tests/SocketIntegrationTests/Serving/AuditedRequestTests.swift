@@ -67,11 +67,12 @@ internal import TokenWire
         let lines = try await lines { f in
             f.emulator.control.inject(.hold(grant: .refreshToken))
             let grant = RedeemGrant(parameters: try f.parameters(), kind: .refreshToken, grant: Secret("rt"))
-            try await offPool {
-                let peer = try RawPeer.answered(f.socketPath)
-                try peer.write(grant, id: 2)
-            }
+            var peer: RawPeer? = try await offPool { try RawPeer.answered(f.socketPath) }
+            try peer?.write(grant, id: 2)
+            // A grant that is not being sent yet is abandoned with its connection.
             await f.emulator.control.waitForHeld(atLeast: 1)
+            peer = nil
+            for _ in 0..<2 { _ = try await f.agent.status() }
             f.emulator.control.release()
         }
         let signIns = lines.filter { $0["event"] == "sign_in" }
