@@ -65,7 +65,7 @@ extension CommandWork {
 
     private func result(_ agent: AgentClient) async throws -> Printout {
         guard !writesMeanwhile else { return try await execute(agent) }
-        return try await WaitingLine.during { try await execute(agent) }
+        return try await TickingLine.during { try await execute(agent) }
     }
 }
 

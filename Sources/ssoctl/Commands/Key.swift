@@ -139,7 +139,7 @@ struct UnlockCommand: Command {
         let passphrase =
             status.source == .passphrase ? try Terminal.passphrase("Passphrase of sso-agent's store: ") : nil
         // The derivation of the key from a passphrase is slow on purpose, and a keyring may ask its user first.
-        return try await WaitingLine.during { () throws(TokenError) in
+        return try await TickingLine.during { () throws(TokenError) in
             KeyPrintout(try await agent.unlock(Unlock(passphrase: passphrase)))
         }
     }

@@ -1,7 +1,6 @@
 internal import AgentClient
 internal import AgentSocket
 internal import PosixFiles
-internal import Synchronization
 internal import TokenModel
 
 /// A sign-in on the command line: shows the page or the code on standard error, starts a browser, and waits.
@@ -52,7 +51,7 @@ struct SignInDialog: Sendable {
 
     /// - Parameter commands: the commands that open a page; nil leaves that to the user.
     private func byBrowser(_ commands: [String]?) async throws -> TokenResult {
-        let begun = try await WaitingLine.during { try await agent.beginInteractive(request) }
+        let begun = try await TickingLine.during { try await agent.beginInteractive(request) }
         do {
             let redirect = BrowserRedirect(request.parameters.redirectURI)
             if redirect.replaced != nil { Terminal.printError(redirect.notice) }
@@ -63,16 +62,16 @@ struct SignInDialog: Sendable {
             defer { waiting.end() }
             let browser = try commands.map { commands in try start(commands, url, begun.sessionID, waiting) }
             show(url, openedBy: browser)
-            let countdown = Countdown("Waiting for the sign-in", seconds: begun.expiresIn)
-            let outcome = await Self.outcome { () throws(TokenError) in
-                try await agent.completeInteractive(
+            let line = TickingLine()
+            line.countDown("Waiting for the sign-in", from: begun.expiresIn)
+            defer { line.end() }
+            do throws(TokenError) {
+                return try await agent.completeInteractive(
                     CompleteInteractive(sessionID: begun.sessionID), limit: .seconds(begun.expiresIn + 60))
-            }
-            await countdown.stop()
-            if case .failure = outcome, let reason = waiting.failure {
+            } catch {
+                guard let reason = waiting.failure else { throw error }
                 throw BrowserFailure(error: TokenError(.authorizationFailed, reason, reason: .request))
             }
-            return try outcome.get()
         } catch {
             await agent.cancelSignIn(begun.sessionID, after: error)
             throw error
@@ -110,29 +109,20 @@ struct SignInDialog: Sendable {
         )
     }
 
-    private static func outcome(
-        _ body: () async throws(TokenError) -> TokenResult
-    ) async -> Result<TokenResult, TokenError> {
-        do throws(TokenError) { return .success(try await body()) } catch { return .failure(error) }
-    }
-
     // MARK: A code
 
     private func byCode() async throws -> TokenResult {
-        let (waiting, box) = (WaitingLine(), CountdownBox())
-        defer { waiting.end() }
+        let line = TickingLine()
+        defer { line.end() }
+        line.waitForAgent()
         let presenter = SignInPresenter(
             method: .deviceCode,
             showDeviceCode: { code in
-                waiting.end()
+                line.end()
                 show(code)
-                box.set(Countdown("Waiting for the sign-in", seconds: code.expiresIn))
+                line.countDown("Waiting for the sign-in", from: code.expiresIn)
             })
-        let outcome = await Self.outcome { () throws(TokenError) in
-            try await agent.signIn(request, presenter: presenter)
-        }
-        await box.stop()
-        return try outcome.get()
+        return try await agent.signIn(request, presenter: presenter)
     }
 
     private func show(_ code: BeginDeviceCode.Reply) {
@@ -145,15 +135,6 @@ struct SignInDialog: Sendable {
         text += .bold(code.userCode) + "\n\n"
         Terminal.writeError(text)
     }
-}
-
-/// The countdown that is shown, if there is one.
-private final class CountdownBox: Sendable {
-    private let countdown = Mutex<Countdown?>(nil)
-
-    func set(_ new: Countdown) { countdown.withLock { $0 = new } }
-
-    func stop() async { await countdown.withLock(\.self)?.stop() }
 }
 
 /// Draws QR codes with the program `qrencode`, if it is installed.

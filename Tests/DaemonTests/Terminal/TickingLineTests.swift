@@ -5,7 +5,7 @@ internal import TestSupport
 internal import Testing
 
 /// What a terminal shows while a command waits for the agent.
-@Suite(.bounded) struct WaitingLineTests {
+@Suite(.bounded) struct TickingLineTests {
     private static let text = "Waiting for the agent: 0:0"
 
     @Test func showsForHowLongATokenIsWaitedForAndRemovesThat() async throws {
