@@ -350,6 +350,9 @@ package struct StoreReport: Sendable, Equatable {
 }
 
 extension TokenError {
+    /// The state of a store whose accounts are not known yet.
+    package static let storeIsBeingOpened = TokenError(.storeUnavailable, "the store is being opened")
+
     /// What requests for the cache get between `ssoctl lock` and `ssoctl unlock`.
     package static let storeWasLocked = TokenError(
         .storeUnavailable, "the store was locked", .run("ssoctl unlock"), reason: .locked)

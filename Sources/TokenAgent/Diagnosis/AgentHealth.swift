@@ -49,7 +49,7 @@ final class AgentHealth {
             uptimeSeconds: uptime, accounts: Int64(memory.cache.accountCount),
             quarantined: lifecycle.store.quarantined,
             // Its accounts are not known yet: the store must not be taken for an empty one.
-            storeProblem: lifecycle.isLoading ? Self.opening : storeProblem,
+            storeProblem: lifecycle.isLoading ? TokenError.storeIsBeingOpened.message : storeProblem,
             publishedSockets: sockets.paths, nextCommand: storeProblem == nil ? nil : storeCommand)
     }
 
@@ -145,7 +145,9 @@ final class AgentHealth {
     }
 
     private func storeCheck() -> HealthCheck {
-        guard !lifecycle.isLoading else { return HealthCheck(name: "store", ok: true, detail: Self.opening) }
+        guard !lifecycle.isLoading else {
+            return HealthCheck(name: "store", ok: true, detail: TokenError.storeIsBeingOpened.message)
+        }
         let quarantined = lifecycle.store.quarantined
         let kept =
             "damaged files are kept in \(options.stateDirectory): \(quarantined.joined(separator: ", ")); delete them when "
@@ -294,8 +296,6 @@ final class AgentHealth {
         let url = "\(isLocal ? "http" : "https")://\(network)/common"
         return (try? Authority(url)) ?? .common
     }
-
-    private static let opening = "the store is being opened"
 
     /// The number of diagnoses that one process may wait for.
     private static let peerLimit = 8

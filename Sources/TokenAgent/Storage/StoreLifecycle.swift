@@ -167,7 +167,7 @@ final class StoreLifecycle {
         guard case .loading = state else { return nil }
         // The token may have expired since `untilLoaded(for:)` found it.
         return early.hit(request).map(Result.success)
-            ?? .failure(TokenError(.storeUnavailable, "the store is being opened; try again"))
+            ?? .failure(TokenError(.storeUnavailable, "\(TokenError.storeIsBeingOpened.message); try again"))
     }
 
     /// The load that a request for the status of the store waits for, with a time-out, since a keyring may ask the user for a
@@ -190,7 +190,7 @@ final class StoreLifecycle {
             switch report.phase {
             // From the beginning of a lock, which waits for responses, requests are refused.
             case .open: isLockedByUser ? .storeWasLocked : nil
-            case .loading: TokenError(.storeUnavailable, "the store is being opened")
+            case .loading: .storeIsBeingOpened
             case .locked(let error): error
             }
         return KeyStatus(
