@@ -35,6 +35,9 @@ package enum StandardStream: Int32, Sendable {
         return number == 0 ? nil : SystemError(number: number)
     }
 
+    /// The sentence about that; nil if all of it has been written.
+    package static var outputProblem: String? { outputFailure.map { "the output cannot be written: \($0)" } }
+
     private static let lost = Atomic<Int32>(0)
 
     /// The width of the terminal of a stream; nil if it is no terminal, or the width is not known.

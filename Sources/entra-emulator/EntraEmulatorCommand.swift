@@ -75,7 +75,7 @@ struct EntraEmulatorCommand: AsyncParsableCommand {
         }
         try await Emulator.serve(options) { emulator in
             StandardStream.output.write(#"{"url":"\#(emulator.url)"}"# + "\n")
-            if let failure = StandardStream.outputFailure { throw OutputLost(failure) }
+            if let problem = StandardStream.outputProblem { throw OutputLost(description: problem) }
             guard isatty(STDERR_FILENO) == 1 else { return }
             let lines = [""] + emulator.guide.lines + [""]
             try FileHandle.standardError.write(contentsOf: Data(lines.map { $0 + "\n" }.joined().utf8))
@@ -86,6 +86,4 @@ struct EntraEmulatorCommand: AsyncParsableCommand {
 /// The base URL could not be written, as to a full disk, so that nobody would know it.
 private struct OutputLost: Error, CustomStringConvertible {
     let description: String
-
-    init(_ failure: SystemError) { description = "the output cannot be written: \(failure)" }
 }

@@ -124,9 +124,7 @@ struct AgentProgram {
         try configuration.requireDefaultApp()
         let files = configuration.files.isEmpty ? ["there are no files"] : configuration.files
         StandardStream.output.write("the configuration is correct: \(files.joined(separator: ", "))\n")
-        if let failure = StandardStream.outputFailure {
-            throw TokenError(.internalError, "the output cannot be written: \(failure)")
-        }
+        if let problem = StandardStream.outputProblem { throw TokenError(.internalError, problem) }
     }
 
     /// Serves until the agent has been stopped. Requests are answered on other threads.

@@ -40,8 +40,10 @@ enum Terminal {
     ///
     /// - Returns: whether that is so.
     static func reportLostOutput() -> Bool {
-        guard let failure = StandardStream.outputFailure, !ClosedOutput.explains(failure) else { return false }
-        printError("ssoctl: the output cannot be written: \(failure)")
+        guard let failure = StandardStream.outputFailure, !ClosedOutput.explains(failure),
+            let problem = StandardStream.outputProblem
+        else { return false }
+        printError("ssoctl: \(problem)")
         return true
     }
 
