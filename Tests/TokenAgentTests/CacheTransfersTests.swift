@@ -15,20 +15,21 @@ internal import TokenStore
     private let parts = Parts()
 
     /// Each of them reads every token of its sharing group, on the thread that all exports share.
-    @Test(arguments: [false, true]) func countsExportsThatAreBeingRead(afterTheirSessionsEnd: Bool) async throws {
+    @Test(arguments: [false, true]) func countsExportsThatAreBeingRead(afterTheirConnectionsEnd: Bool) async throws {
         let exports = try await parts.beginExports(
-            (1...9).map { ConnectionID(number: $0) }, endingSessions: afterTheirSessionsEnd)
+            (1...9).map { ConnectionID(number: $0) }, endingConnections: afterTheirConnectionsEnd)
         let errors = try await Self.errors(of: exports)
-        let expected: TokenError.Code? = afterTheirSessionsEnd ? .sessionCanceled : nil
+        let expected: TokenError.Code? = afterTheirConnectionsEnd ? .sessionCanceled : nil
         #expect(errors.dropLast().allSatisfy { $0 == expected })
         #expect(errors.last == .interactionInProgress)
     }
 
     /// Other processes can begin one then.
-    @Test(arguments: [false, true]) func limitsTheTransfersOfAProcess(afterTheirSessionsEnd: Bool) async throws {
-        let sessions = (1...6).map { ConnectionID(number: $0, processID: $0 < 6 ? 7 : 8) }
-        let errors = try await Self.errors(of: parts.beginExports(sessions, endingSessions: afterTheirSessionsEnd))
-        let expected: TokenError.Code? = afterTheirSessionsEnd ? .sessionCanceled : nil
+    @Test(arguments: [false, true]) func limitsTheTransfersOfAProcess(afterTheirConnectionsEnd: Bool) async throws {
+        let connections = (1...6).map { ConnectionID(number: $0, processID: $0 < 6 ? 7 : 8) }
+        let errors = try await Self.errors(
+            of: parts.beginExports(connections, endingConnections: afterTheirConnectionsEnd))
+        let expected: TokenError.Code? = afterTheirConnectionsEnd ? .sessionCanceled : nil
         #expect(errors == [expected, expected, expected, expected, .interactionInProgress, expected])
     }
 
@@ -59,12 +60,12 @@ internal import TokenStore
 extension Parts {
     /// Begins exports in one turn of the event loop, so that none has been read when the last one begins.
     fileprivate func beginExports(
-        _ sessions: [ConnectionID], endingSessions: Bool
+        _ connections: [ConnectionID], endingConnections: Bool
     ) throws -> [Pending<ExportCache.Reply>] {
         let transfers = try makeTransfers()
-        return sessions.map { session in
-            let answer = transfers.send(ExportCache(format: .msalJSON, includesSecrets: true), to: session)
-            if endingSessions { transfers.discardAll(of: session) }
+        return connections.map { connection in
+            let answer = transfers.send(ExportCache(format: .msalJSON, includesSecrets: true), to: connection)
+            if endingConnections { transfers.discardAll(of: connection) }
             return pending(answer)
         }
     }

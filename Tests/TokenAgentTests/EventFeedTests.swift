@@ -219,29 +219,29 @@ internal import TokenModel
             _ = try await parts.watch(WatchEvents(clientID: ClientID("app-\(number)"))).value()
         }
         for number in 0..<300 {
-            let session = Self.session(of: Int32(number / EventFeeds.peerLimit))
-            let pending = await parts.waitFromNow(WatchEvents(clientID: ClientID("app-\(number)")), from: session)
+            let connection = Self.connection(of: Int32(number / EventFeeds.peerLimit))
+            let pending = await parts.waitFromNow(WatchEvents(clientID: ClientID("app-\(number)")), from: connection)
             guard number >= 256 else { continue }
             let error = try await pending.error()
             #expect(error?.code == .requestDenied && error?.reason == .agent)
         }
-        for process: Int32 in 0..<20 { await parts.endWatches(of: Self.session(of: process)) }
+        for process: Int32 in 0..<20 { await parts.endWatches(of: Self.connection(of: process)) }
         #expect(await parts.waitingWatches == 0)
     }
 
     /// A process that waits for as many lists as it may leaves room for others, whichever connections it uses.
     @Test func limitsTheDifferentSubscriptionsOfAProcess() async throws {
         for number in 0..<300 {
-            let session = ConnectionID(number: UInt64(number), processID: 1, publication: nil)
-            let pending = await parts.waitFromNow(WatchEvents(clientID: ClientID("app-\(number)")), from: session)
+            let connection = ConnectionID(number: UInt64(number), processID: 1, publication: nil)
+            let pending = await parts.waitFromNow(WatchEvents(clientID: ClientID("app-\(number)")), from: connection)
             guard number >= EventFeeds.peerLimit else { continue }
             let error = try await pending.error()
             #expect(error?.code == .requestDenied && error?.reason == .agent)
         }
         // The same list once more is none of the others.
-        let first = Self.session(of: 1)
+        let first = Self.connection(of: 1)
         let again = await parts.waitFromNow(WatchEvents(clientID: ClientID("app-0")), from: first)
-        let other = await parts.waitFromNow(WatchEvents(clientID: ClientID("other")), from: Self.session(of: 2))
+        let other = await parts.waitFromNow(WatchEvents(clientID: ClientID("other")), from: Self.connection(of: 2))
         try await parts.settle()
         #expect(!again.isDone && !other.isDone)
         // A list that is not waited for any more makes room for another one.
@@ -253,18 +253,18 @@ internal import TokenModel
             await parts.endWatches(of: ConnectionID(number: UInt64(number), processID: 1, publication: nil))
         }
         await parts.endWatches(of: first)
-        await parts.endWatches(of: Self.session(of: 2))
+        await parts.endWatches(of: Self.connection(of: 2))
     }
 
     /// The process asks on one connection, or on a new one for each list, and waits for no event.
     @Test(arguments: [false, true]) func keepsTheListsOfOthersWhileAProcessAsksForMany(closes: Bool) async throws {
-        let reader = Self.session(of: 2)
+        let reader = Self.connection(of: 2)
         var request = WatchEvents(clientID: nil)
         request.position = try await parts.watch(request, from: reader).value().position
         for number in 0..<300 {
-            let session = ConnectionID(number: closes ? UInt64(number) : 0, processID: 1, publication: nil)
-            _ = try await parts.watch(WatchEvents(clientID: ClientID("app-\(number)")), from: session).value()
-            if closes { await parts.endWatches(of: session) }
+            let connection = ConnectionID(number: closes ? UInt64(number) : 0, processID: 1, publication: nil)
+            _ = try await parts.watch(WatchEvents(clientID: ClientID("app-\(number)")), from: connection).value()
+            if closes { await parts.endWatches(of: connection) }
         }
         try await parts.signIn("alice", "1").value()
         let told = try await parts.watch(request, from: reader).value()
@@ -274,9 +274,9 @@ internal import TokenModel
     @Test func countsTheSubscriptionsOfASandboxAsThoseOfOneProcess() async throws {
         var refused = 0
         for number in 0..<40 {
-            let session = ConnectionID(
+            let connection = ConnectionID(
                 number: UInt64(number), processID: Int32(number), sandbox: SandboxedApp(id: "com.example.Mail"))
-            let pending = await parts.waitFromNow(WatchEvents(clientID: ClientID("app-\(number)")), from: session)
+            let pending = await parts.waitFromNow(WatchEvents(clientID: ClientID("app-\(number)")), from: connection)
             guard number >= EventFeeds.peerLimit else { continue }
             #expect(try await pending.error()?.code == .requestDenied)
             refused += 1
@@ -289,20 +289,20 @@ internal import TokenModel
         }
     }
 
-    private static func session(of process: Int32) -> ConnectionID {
+    private static func connection(of process: Int32) -> ConnectionID {
         ConnectionID(number: 1000 + UInt64(process), processID: process, publication: nil)
     }
 }
 
 extension Parts {
-    fileprivate static let session = ConnectionID(number: 1, processID: 1, publication: nil)
+    fileprivate static let connection = ConnectionID(number: 1, processID: 1, publication: nil)
 
     /// Asks for events, as `CacheOwner` does.
     fileprivate func watch(
-        _ request: WatchEvents, from session: ConnectionID = session
+        _ request: WatchEvents, from connection: ConnectionID = connection
     ) -> Pending<WatchEvents.Reply> {
         do throws(TokenError) {
-            switch try core.events.next(request, from: session, through: nil) {
+            switch try core.events.next(request, from: connection, through: nil) {
             case .now(let outcome): return Pending(loop.makeSucceededFuture(outcome))
             case .later(let future): return Pending(future)
             case .repeatable(let reply, _): return Pending(loop.makeSucceededFuture(.success(reply)))
@@ -314,18 +314,18 @@ extension Parts {
 
     /// Waits for events after the present position.
     fileprivate func waitFromNow(
-        _ request: WatchEvents, from session: ConnectionID
+        _ request: WatchEvents, from connection: ConnectionID
     ) -> Pending<WatchEvents.Reply> {
         var request = request
-        if case .now(.success(let reply))? = try? core.events.next(request, from: session, through: nil) {
+        if case .now(.success(let reply))? = try? core.events.next(request, from: connection, through: nil) {
             request.position = reply.position
         }
-        return watch(request, from: session)
+        return watch(request, from: connection)
     }
 
     fileprivate var waitingWatches: Int { core.events.waitingCount }
 
-    fileprivate func endWatches(of session: ConnectionID = session) { core.events.ended(session) }
+    fileprivate func endWatches(of connection: ConnectionID = connection) { core.events.ended(connection) }
 
     fileprivate func reportStore(_ state: AgentEvent.StoreState) { core.events.storeChanged(to: state) }
 }

@@ -25,8 +25,7 @@ struct ConnectionAcceptor: Sendable {
 
     init(
         owner: CacheOwner, registry: NIOLoopBoundBox<ConnectionRegistry>, metrics: AgentMetrics,
-        inspector: PeerInspector,
-        confirmer: Confirmer, audit: AuditTrail?, options: AgentOptions
+        inspector: PeerInspector, confirmer: Confirmer, audit: AuditTrail?, options: AgentOptions
     ) {
         self.owner = owner
         self.registry = registry
@@ -70,7 +69,7 @@ struct ConnectionAcceptor: Sendable {
                         metrics.count(.refused(.socket))
                         throw TokenError(.peerNotAuthorized, "the socket is not published any more")
                     }
-                    try addSession(
+                    try addHandler(
                         to: channel,
                         of: ConnectedPeer(
                             identity: identity, confirmer: confirmer, denials: denials,
@@ -85,7 +84,7 @@ struct ConnectionAcceptor: Sendable {
 
     /// Adds the handler of a connection, on the event loop. A peer that is confined sends no descriptors; those of another one are not
     /// looked for.
-    private func addSession(
+    private func addHandler(
         to channel: any Channel, of peer: ConnectedPeer, _ descriptors: DescriptorGuard?
     ) throws {
         if peer.isConfined {

@@ -114,8 +114,8 @@ private struct Connections: Sendable {
                 whenClosed()
             }
             return channel.eventLoop.makeCompletedFuture {
-                let session = PeerConnection(owner: owner, peer: peer, registry: registry.value, timers: .system)
-                try channel.pipeline.syncOperations.addHandler(session)
+                let connection = PeerConnection(owner: owner, peer: peer, registry: registry.value, timers: .system)
+                try channel.pipeline.syncOperations.addHandler(connection)
             }.flatMap { gate }
         }.withConnectedSocket(pair.first)
     }

@@ -58,7 +58,7 @@ internal import TokenWire
             case .answered: #expect(rules == Self.confirmingRules)
             case .waitingForStore: Issue.record("the request waits for the store")
             }
-            await owner.finishWatching(CacheOwner.session)
+            await owner.finishWatching(CacheOwner.connection)
         }
     }
 
@@ -107,7 +107,7 @@ private enum Step: Sendable {
 }
 
 extension CacheOwner {
-    fileprivate static let session = ConnectionID(number: 1)
+    fileprivate static let connection = ConnectionID(number: 1)
 
     /// Handles a request of a connection.
     fileprivate func step<Request: WireRequest>(
@@ -116,7 +116,7 @@ extension CacheOwner {
         let bytes = try RequestFrame.encode(request, id: 1).dropFirst(FrameDecoder.headerLength)
         let handler = try #require(RequestHandlers.handler(of: Request.number))
         let frame = try RequestFrame(decoding: bytes)
-        switch handler.reply(frame, Self.session, peer, progress, self) {
+        switch handler.reply(frame, Self.connection, peer, progress, self) {
         case .afterLoad(let future): return .waitingForStore(future)
         case .afterConfirmation(let future): return .confirming(future)
         case .now, .repeatable, .withDescriptor, .later: return .answered
@@ -125,7 +125,7 @@ extension CacheOwner {
 
     /// Begins a subscription that has been allowed, and returns its position.
     fileprivate func subscribe(_ request: WatchEvents) throws -> EventPosition {
-        guard case .now(let outcome) = watchEvents(request, from: Self.session) else {
+        guard case .now(let outcome) = watchEvents(request, from: Self.connection) else {
             throw TokenError(.internalError, "the first request for events is not answered at once")
         }
         return try outcome.get().position
