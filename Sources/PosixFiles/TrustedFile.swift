@@ -114,7 +114,7 @@ package enum TrustedPath {
         // By bytes, as the kernel divides it: a slash forms one `Character` with a combining character behind it.
         for name in path.utf8.split(separator: UInt8(ascii: "/")).dropLast() {
             place += "/"
-            // No substring, whose first use is slow (docs/decisions/0056-what-a-start-costs.md).
+            // Appending a substring is slow the first time (docs/decisions/0056-what-a-start-costs.md).
             place += String(Substring(name))
             ancestors.append(place)
         }
