@@ -66,12 +66,12 @@ extension PolicyRule {
 
     private static func requests(_ entry: TOMLDocument.Entry) throws(TOMLError) -> Requests {
         let names = Set(try entry.texts)
-        if names.contains("all") { return .all }
-        for name in names.subtracting(["own"]).sorted() where !RequestKinds.all.contains(name) {
+        for name in names.subtracting(["all", "own"]).sorted() where !RequestKinds.all.contains(name) {
             throw TOMLError(
                 entry.line,
                 "“\(name)” is not a request; use all, own, or names of PROTOCOL.md such as acquire_token_silent")
         }
+        guard !names.contains("all") else { return .all }
         return .named(names.subtracting(["own"]), includesOwn: names.contains("own"))
     }
 }

@@ -47,6 +47,7 @@ internal import TokenModel
         arguments: [
             ("clas = \"other\"", 2, "use class"), ("class = \"flatpak\"", 2, "sandboxed, installed, other"),
             ("effect = \"ask\"", 2, "allow, deny, confirm"), ("requests = [\"export\"]", 2, "PROTOCOL.md"),
+            ("requests = [\"all\", \"export\"]", 2, "PROTOCOL.md"),
             ("requests = \"all\"", 2, "[\"…\"]"), ("requests = []", 2, "[\"…\"]"), ("client_ids = [\" \"]", 2, "blank"),
             ("executable = \"notes\"", 2, "absolute path"), ("unit = \"notes\"", 2, "backup.service"),
             ("app = \"org.contoso.Notes\"", 2, "flatpak:org.contoso.Notes"), ("effect = \"deny\"", 1, "no requests"),
