@@ -68,6 +68,8 @@ final class PublishedSockets {
     ///   `ambiguousAccount` (-51200) if the account is not exactly one.
     func publish(_ request: PublishSocket) async throws(TokenError) -> PublishedSocket {
         guard let server, !isStopping else { throw TokenError(.agentUnavailable, "the agent is stopping") }
+        // They would keep their paths, labels and places.
+        endOverdue()
         let publication = try publication(for: request)
         pending.append(publication)
         defer { pending.removeAll { $0.id == publication.id } }
@@ -98,7 +100,8 @@ final class PublishedSockets {
 
     /// The published sockets, the oldest first.
     var list: [PublishedSocket] {
-        active.map { entry in
+        endOverdue()
+        return active.map { entry in
             var socket = entry.publication.summary
             socket.connections = Int64(server?.connections(entry.publication) ?? 0)
             return socket
@@ -106,7 +109,10 @@ final class PublishedSockets {
     }
 
     /// The paths of the published sockets.
-    var paths: [String] { active.map(\.publication.path) }
+    var paths: [String] {
+        endOverdue()
+        return active.map(\.publication.path)
+    }
 
     /// Closes the socket with a path or label, and its connections; returns its label, or nil if there is no such socket.
     func unpublish(_ name: String) async -> String? {
@@ -166,6 +172,12 @@ final class PublishedSockets {
     }
 
     // MARK: Ends
+
+    /// Closes the sockets whose time is over: the timers do not count the time of a suspended machine.
+    private func endOverdue() {
+        let time = now()
+        for entry in active where time >= entry.publication.expiresOn { expire(entry.publication.id) }
+    }
 
     private func expire(_ id: UInt64) {
         guard let publication = active.first(where: { $0.publication.id == id })?.publication else { return }

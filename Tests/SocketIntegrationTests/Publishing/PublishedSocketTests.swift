@@ -327,20 +327,6 @@ internal import TokenWire
         }
     }
 
-    /// The timers of a machine that was suspended are late.
-    @Test func servesNothingAfterItsTimeAlsoIfTheTimerIsLate() async throws {
-        try await AgentFixture.with { f in
-            try await f.signIn("alice@contoso.com", f.parameters())
-            try await f.published(lifetime: 600) { client in
-                let peer = try RawPeer(client.socketPath)
-                #expect(try await peer.ask(GetStatus()) != nil)
-                f.clock.advance(by: 600)
-                #expect(try await peer.ask(GetStatus()) == nil)
-                #expect(try await f.agent.listSockets().isEmpty)
-            }
-        }
-    }
-
     @Test func closesItsConnectionsWhenItIsUnpublished() async throws {
         try await AgentFixture.with { f in
             let alice = try await f.signIn("alice@contoso.com", f.parameters()).account.reference

@@ -1,0 +1,51 @@
+internal import AgentClient
+internal import AgentTestSupport
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+internal import TokenWire
+
+/// Published sockets whose time has passed before their timers: those of a machine that was suspended are late.
+@Suite(.bounded) struct LateTimerTests {
+    @Test func servesNothingAfterItsTimeAlsoIfTheTimerIsLate() async throws {
+        try await AgentFixture.with { f in
+            try await f.signIn("alice@contoso.com", f.parameters())
+            try await f.published(lifetime: 600) { client in
+                let peer = try RawPeer(client.socketPath)
+                #expect(try await peer.ask(GetStatus()) != nil)
+                f.clock.advance(by: 600)
+                #expect(try await peer.ask(GetStatus()) == nil)
+                #expect(try await f.agent.listSockets().isEmpty)
+            }
+        }
+    }
+
+    /// Nobody has connected to the socket since its time was over.
+    @Test func listsNoSocketAfterItsTime() async throws {
+        try await AgentFixture.with { f in
+            try await f.published(lifetime: 600) { _ in
+                f.clock.advance(by: 600)
+                let status = try await f.agent.status()
+                #expect(status.publishedSockets == [])
+            }
+            try await f.published(lifetime: 600) { _ in
+                f.clock.advance(by: 600)
+                let sockets = try await f.agent.listSockets()
+                #expect(sockets.isEmpty)
+            }
+        }
+    }
+
+    @Test func publishesASuccessorWithThePathAndTheLabelAfterTheTimeOfTheSocket() async throws {
+        try await AgentFixture.with { f in
+            try await f.signIn("alice@contoso.com", f.parameters())
+            try await f.published(lifetime: 600, label: "build") { _ in
+                f.clock.advance(by: 600)
+                try await f.published(lifetime: 600, label: "build") { client in
+                    let token = try await f.token(client, f.parameters())
+                    #expect(token.isFromCache)
+                }
+            }
+        }
+    }
+}
