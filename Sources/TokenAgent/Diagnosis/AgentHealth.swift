@@ -1,5 +1,6 @@
 internal import AccessPolicy
 internal import AgentSandbox
+internal import CAgentSystem
 internal import NIOCore
 internal import PosixFiles
 internal import TokenCache
@@ -25,6 +26,7 @@ final class AgentHealth {
     private let lifecycle: StoreLifecycle
     private let sockets: PublishedSockets
     private let service: any TokenService
+    /// The time of the start, in seconds since the machine's, which no setting of the clock changes.
     private let startedAt: Int64
     /// A lock for each process that asks for diagnoses, which are made one after the other.
     private lazy var turns = KeyedLock<PeerKey>()
@@ -39,7 +41,7 @@ final class AgentHealth {
         service = core.service
         self.lifecycle = lifecycle
         self.sockets = sockets
-        startedAt = options.now()
+        startedAt = agent_read_times().uptime
     }
 
     var status: AgentStatus {
@@ -54,7 +56,7 @@ final class AgentHealth {
     }
 
     /// The time since the start, in seconds.
-    var uptime: Int64 { max(options.now() - startedAt, 0) }
+    var uptime: Int64 { agent_read_times().uptime - startedAt }
 
     /// Checks the program, the state folder, the store, its key, the protection of memory, the sandbox, the published
     /// sockets, the loopback redirect, the token endpoint and the clock. The diagnoses of one process are made one

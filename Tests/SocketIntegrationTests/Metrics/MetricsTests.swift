@@ -47,6 +47,15 @@ internal import TokenWire
             })
     }
 
+    /// The clock may be set after the start, as on a machine whose clock stops when it is off.
+    @Test func countsTheTimeSinceTheStartRegardlessOfTheClock() async throws {
+        try await AgentFixture.with { f in
+            f.clock.advance(by: 315_360_000)
+            let status = try await f.agent.status()
+            #expect((0..<3600).contains(status.uptimeSeconds))
+        }
+    }
+
     /// A byte that is marked as urgent (`MSG_OOB`) is none that a library may expect.
     @Test func servesOthersAfterAByteOutOfBand() async throws {
         try await withMetrics { f, path in
