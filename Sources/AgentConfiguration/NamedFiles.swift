@@ -34,7 +34,7 @@ extension Configuration {
         }
     }
 
-    /// Checks that an agent could make its socket for measurements, `metrics.socket`, in the folder that the path names.
+    /// Checks that an agent could make its socket for measurements, `metrics.socket`, at the path.
     ///
     /// - Throws: `invalidDeveloperParameter` (-51112) with the file, the line and the remedy.
     package func requireMetricsFolder() throws(TokenError) {

@@ -48,10 +48,17 @@ package struct SocketFolder: Sendable {
         try Self.requirePrivate(path, FileStatus(path, followsLinks: false), setting)
     }
 
-    /// Checks the directory of a socket without making it.
+    /// Checks the path of a socket and its directory without making anything.
     ///
-    /// - Throws: `agentUnavailable` (-53004), with what to do, if the agent could not use it.
+    /// - Throws: `agentUnavailable` (-53004), with what to do, if the agent could not use them.
     package static func requireUsable(ofSocket socketPath: String, _ setting: SocketSetting) throws(TokenError) {
+        guard (try? UnixSocket.withAddress(of: socketPath) { _, _ in }) != nil else {
+            throw TokenError(.agentUnavailable, "the path is too long for a socket; name a shorter one")
+        }
+        if let status = FileStatus(socketPath, followsLinks: false), status.kind != .socket {
+            throw TokenError(
+                .agentUnavailable, "it exists and is not a socket; move it elsewhere, or name another path")
+        }
         let path = PrivateFiles.parent(of: socketPath)
         try requireTrusted(path, setting)
         if let status = FileStatus(path, followsLinks: false) { return try requirePrivate(path, status, setting) }

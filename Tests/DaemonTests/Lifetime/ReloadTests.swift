@@ -75,7 +75,8 @@ internal import TokenWire
     /// The agent would not start with it.
     @Test(arguments: [
         ("network", "ca_file", "none.pem"), ("confirmation", "askpass", "none"),
-        ("metrics", "socket", "open/metrics.sock"),
+        ("metrics", "socket", "open/metrics.sock"), ("metrics", "socket", "config.toml"),
+        ("metrics", "socket", String(repeating: "m", count: 108)),
     ])
     func refusesAConfigurationThatTheNextStartWouldRefuse(table: String, key: String, name: String) async throws {
         try await AgentProcessFixture.with { f in
