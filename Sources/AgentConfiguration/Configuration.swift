@@ -282,12 +282,12 @@ package struct Configuration: Sendable, Equatable {
         return choice
     }
 
-    /// The value of a key that takes the absolute path of a file.
+    /// The value of a key that takes the absolute path of a file, which the system would cut at a NUL.
     static func path(
         _ entry: TOMLDocument.Entry, example: String = "/usr/bin/notes"
     ) throws(TOMLError) -> String {
         let path = try entry.text
-        guard path.hasPrefix("/") else {
+        guard path.hasPrefix("/"), !path.utf8.contains(0) else {
             throw TOMLError(
                 entry.line, "“\(path)” is not an absolute path; write it from the root, as in \(example)")
         }

@@ -37,7 +37,7 @@ extension Configuration {
     /// Checks that an agent could make its socket for measurements, `metrics.socket`, at the path.
     ///
     /// - Throws: `invalidDeveloperParameter` (-51112) with the file, the line and the remedy.
-    package func requireMetricsFolder() throws(TokenError) {
+    package func requireMetricsSocket() throws(TokenError) {
         guard let metricsSocket else { return }
         do throws(TokenError) {
             try SocketFolder.requireUsable(ofSocket: metricsSocket.value, .metrics)

@@ -114,7 +114,7 @@ struct AgentProgram {
             allowsLoopbackHTTP: arguments.allowLoopbackHttp, hasMetricsSocket: arguments.metricsSocket != nil)
         // Checked before the file of certificate authorities is read again: the reading of a pipe could wait for ever.
         try configuration.requireNamedFiles()
-        try configuration.requireMetricsFolder()
+        try configuration.requireMetricsSocket()
         return (configuration, try options(configuration, variables, environment))
     }
 

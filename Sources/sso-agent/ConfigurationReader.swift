@@ -51,7 +51,7 @@ final class ConfigurationReader: Sendable {
         new.yieldToOptions(allowsLoopbackHTTP: allowsLoopbackHTTP, hasMetricsSocket: hasMetricsSocket)
         // An agent that is started with it checks the same, and would not start. The sandbox may hide files that such an agent can open.
         try new.requireNamedFiles(isRestricted: true)
-        try new.requireMetricsFolder()
+        try new.requireMetricsSocket()
         return new
     }
 }

@@ -49,7 +49,8 @@ internal import TokenModel
             ("effect = \"ask\"", 2, "allow, deny, confirm"), ("requests = [\"export\"]", 2, "PROTOCOL.md"),
             ("requests = [\"all\", \"export\"]", 2, "PROTOCOL.md"),
             ("requests = \"all\"", 2, "[\"…\"]"), ("requests = []", 2, "[\"…\"]"), ("client_ids = [\" \"]", 2, "blank"),
-            ("executable = \"notes\"", 2, "absolute path"), ("unit = \"notes\"", 2, "backup.service"),
+            ("executable = \"notes\"", 2, "absolute path"),
+            ("executable = \"/usr/bin/notes\\u0000\"", 2, "absolute path"), ("unit = \"notes\"", 2, "backup.service"),
             ("app = \"org.contoso.Notes\"", 2, "flatpak:org.contoso.Notes"), ("effect = \"deny\"", 1, "no requests"),
             ("requests = [\"all\"]", 1, "no effect"), ("", 1, "no requests"),
         ])

@@ -37,7 +37,7 @@ struct Settings {
     func requireUsable() throws(CommandFailure) {
         do throws(TokenError) {
             try configuration.requireAskpass()
-            try configuration.requireMetricsFolder()
+            try configuration.requireMetricsSocket()
         } catch {
             throw CommandFailure(error)
         }
