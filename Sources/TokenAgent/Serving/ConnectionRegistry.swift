@@ -20,12 +20,15 @@ final class ConnectionRegistry {
     private let limit: Int
     private let peerLimits: PeerLimits
     private let logger: Logger
+    /// Limits the messages about processes with too many connections, each of which may close all of them and begin again.
+    private let messageLimit: MessageLimit
 
     init(_ options: AgentOptions, _ loop: any EventLoop, _ metrics: AgentMetrics) {
         self.metrics = metrics
         limit = options.connectionLimit
         peerLimits = options.peerLimits
         logger = options.logger
+        messageLimit = MessageLimit(logger: options.logger, now: options.now)
         let wakeup = LoopWakeup(on: loop)
         turns = TurnQueue(turn: peerLimits.turn) {
             wakeup.post()
@@ -123,7 +126,7 @@ final class ConnectionRegistry {
             crowded = peers.values.max { $0.connections.count < $1.connections.count }
         }
         guard let crowded else { return }
-        if let processID = id.processID, crowded === usage, usage.noteClosing() {
+        if let processID = id.processID, crowded === usage, usage.noteClosing(), messageLimit.admitsMessage() {
             logger.warning("an app has too many connections", metadata: ["pid": "\(processID)"])
         }
         metrics.count(.closed)

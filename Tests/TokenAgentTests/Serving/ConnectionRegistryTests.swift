@@ -56,18 +56,39 @@ internal import TokenStore
         }
     }
 
+    /// A process may close all of its connections and begin again any number of times.
+    @Test func limitsTheMessagesAboutTooManyConnections() async throws {
+        let messages = LogCollector.Messages()
+        var limits = PeerLimits()
+        limits.connections = 1
+        try await Self.withConnections(limits: limits, messages: messages) { connections in
+            let gate = connections.loop.makeSucceededVoidFuture()
+            for _ in 0..<MessageLimit.messages + 10 {
+                let first = try await connections.open(after: gate).get()
+                let second = try await connections.open(after: gate).get()
+                try await first.closeFuture.get()
+                try await second.close()
+                try await second.closeFuture.get()
+            }
+        }
+        let written = messages.all.filter { $0.contains("too many connections") }
+        #expect(written.count == MessageLimit.messages)
+    }
+
     /// Connections of a peer, with an agent whose store is not loaded.
     ///
     /// - Parameter publication: the socket of the connections; nil for the agent's own.
     private static func withConnections(
-        at publication: Publication? = nil, _ body: (Connections) async throws -> Void
+        at publication: Publication? = nil, limits: PeerLimits = PeerLimits(),
+        messages: LogCollector.Messages = LogCollector.Messages(), _ body: (Connections) async throws -> Void
     ) async throws {
         let (folder, clock) = (try TemporaryFolder(), TestClock())
-        let log = LogCollector.Messages().logger()
+        let log = messages.logger()
         let network = try NetworkSettings(environment: [:])
-        let options = AgentOptions(
+        var options = AgentOptions(
             socketPath: folder.file("agent.sock"), stateDirectory: folder.file("state"), allowsLoopbackHTTP: false,
             network: network, policy: PeerPolicy(userID: geteuid(), rules: []), now: { clock.now }, logger: log)
+        options.peerLimits = limits
         let loop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next()
         let store = try Store.open(directory: options.stateDirectory, StoreOptions(now: { clock.now }))
         let endpoint = TokenEndpointClient(network: network, allowsLoopbackHTTP: false, now: { clock.now })
