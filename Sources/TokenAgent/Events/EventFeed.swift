@@ -129,19 +129,20 @@ final class EventFeed {
         let before = generation
         for key in keys {
             guard let earlier = pending.removeValue(forKey: key) else { continue }
-            publish(key, earlier, listing(of: key, in: cache), isKnown: cache.isKnown(key, in: self.key.group), now)
+            publish(key, earlier, listing(of: key, in: cache), in: cache, now)
         }
         return generation > before
     }
 
     private func publish(
-        _ key: AccountKey, _ earlier: AccountListing?, _ present: AccountListing?, isKnown: Bool, _ now: Int64
+        _ key: AccountKey, _ earlier: AccountListing?, _ present: AccountListing?, in cache: CredentialCache,
+        _ now: Int64
     ) {
         switch (earlier, present) {
         case (nil, nil): break
         case (nil, let present?): add(.accountAdded, .account(key), now, present.account)
         case (let earlier?, nil):
-            if isKnown, let clientID = self.key.clientID {
+            if let clientID = self.key.clientID, cache.hasSignedOut(clientID, of: key, in: self.key.group) {
                 add(.signedOut, .account(key), now, earlier.account, clientID)
             } else {
                 add(.accountRemoved, .account(key), now, earlier.account)

@@ -50,9 +50,10 @@ extension CredentialCache {
         return AccountListing(account: account, apps: apps)
     }
 
-    /// Whether there are account records of an account, listed or not.
-    package func isKnown(_ key: AccountKey, in group: SharingGroup) -> Bool {
-        partition(group).hasAccountRecords(key)
+    /// Whether an app has signed out of an account of which there are account records, listed or not.
+    package func hasSignedOut(_ clientID: ClientID, of key: AccountKey, in group: SharingGroup) -> Bool {
+        let partition = partition(group)
+        return partition.hasAccountRecords(key) && partition.records(of: key, [.accountMetadata]).isSignedOut(clientID)
     }
 
     /// The accounts whose listing changes could alter, before they are applied.

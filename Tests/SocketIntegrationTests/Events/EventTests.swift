@@ -56,6 +56,26 @@ internal import TokenWire
         }
     }
 
+    /// The list of the app loses the account, and nobody has signed out.
+    @Test func tellsThatTheIdentityProviderHasDeletedTheUser() async throws {
+        try await AgentFixture.with { f in
+            let account = try await f.signIn(Self.alice, f.parameters()).account
+            try await f.signIn(Self.alice, f.parameters("app-2"))
+            var events = try await watch(f, "app-1")
+            f.emulator.control.inject(
+                Fault {
+                    ($0.grant, $0.error, $0.suberror) = (.refreshToken, "invalid_grant", "user_account_deleted")
+                })
+            await #expect(throws: TokenError.self) {
+                try await f.silent(f.parameters(), account.reference, force: true)
+            }
+            let removed = try #require(try await events.next())
+            #expect(removed.kind == .accountRemoved && removed.account?.username == Self.alice)
+            #expect(removed.clientID == nil)
+            #expect(try await events.next()?.kind == .interactionDue)
+        }
+    }
+
     @Test func tellsWhenTheStoreIsLockedAndUnlocked() async throws {
         try await AgentFixture.with { f in
             try await f.signIn(Self.alice, f.parameters())
