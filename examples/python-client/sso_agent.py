@@ -14,10 +14,12 @@ from google.protobuf.message import DecodeError
 import agent_pb2
 
 REPLY_LIMIT = 1_048_576  # bytes of a reply, from PROTOCOL.md
+TIME_LIMIT = 90  # seconds for a request that waits for nobody
 INTERACTION_REQUIRED = -51115
 MALFORMED_MESSAGE = -53001
 AGENT_UNAVAILABLE = -53004
 PEER_NOT_AUTHORIZED = -53005
+TIMED_OUT = -53006
 
 
 class AgentError(Exception):
@@ -88,7 +90,7 @@ class Agent:
         begun = self.call(begin_device_code=agent_pb2.BeginDeviceCode(parameters=parameters)).begin_device_code
         show_code(begun.verification_url.decode(), begun.user_code.decode())
         waiting = agent_pb2.CompleteDeviceCode(session_id=begun.session_id)
-        return self.call(complete_device_code=waiting).complete_device_code
+        return self.call(time_limit=None, complete_device_code=waiting).complete_device_code
 
     def accounts(self, client_id):
         """The accounts of the app, page by page: a reply has at most 256."""
@@ -100,17 +102,21 @@ class Agent:
                 return accounts
             page.after = reply.next
 
-    def call(self, **body):
-        """Sends one request and returns its reply."""
+    def call(self, time_limit=TIME_LIMIT, **body):
+        """Sends one request and returns its reply. `time_limit` is in seconds; None waits for as long as it takes."""
         with self._lock:
             self._number += 1
             request = agent_pb2.Request(request_id=self._number, **body).SerializeToString()
             try:
+                self._socket.settimeout(time_limit)
                 self._socket.sendall(struct.pack(">I", len(request)) + request)
                 (length,) = struct.unpack(">I", self._receive(4))
                 if not 0 < length <= REPLY_LIMIT:  # before memory is allocated for it
                     raise AgentError(-53002, f"the agent sent a frame of {length} bytes")
                 reply = agent_pb2.Reply.FromString(self._receive(length))
+            except socket.timeout as error:
+                self.close()  # a late reply would be taken for that of the next request
+                raise AgentError(TIMED_OUT, f"the agent has not replied within {time_limit} seconds") from error
             except OSError as error:
                 raise AgentError(AGENT_UNAVAILABLE, f"the connection to the agent has failed: {error.strerror}") from error
             except DecodeError as error:
