@@ -178,8 +178,9 @@ struct BearerChallenge {
     /// The values by name, as received. Only quoted values are read, which is what Entra and AD FS send; empty ones are left out.
     let parameters: [String: String]
 
-    /// Returns nil unless there is exactly one `Bearer` challenge and it has a parameter.
+    /// Returns nil unless there is exactly one `Bearer` challenge and it has a parameter; nil also for a text that takes long to compare.
     init?(header: String) {
+        guard !CombiningCharacters.areExcessive(in: header) else { return nil }
         let items = Self.items(of: header)
         guard !items.contains(where: { $0.trimmedNonEmpty == nil }) else { return nil }
         let starts = items.indices.compactMap { index in Self.afterScheme(items[index]).map { (index, $0) } }
@@ -213,9 +214,26 @@ struct BearerChallenge {
     }
 
     /// Returns the parameters of an item, several if the comma between them is missing; none unless the item begins with one.
+    ///
+    /// In linear time, since the header field may be a hostile server's.
     private static func parameters(_ item: Substring) -> [(String, String)] {
-        let matches = item.matches(of: /\s*([^,\s="]+)\s*=\s*"([^"]*)"/)
-        guard matches.first?.range.lowerBound == item.startIndex else { return [] }
-        return matches.map { (String($0.1), String($0.2)) }
+        var (found, rest) = ([(String, String)](), item.drop(while: \.isWhitespace))
+        while !rest.isEmpty {
+            let name = rest.prefix { !$0.isWhitespace && $0 != "," && $0 != "=" && $0 != "\"" }
+            let equals = rest[name.endIndex...].drop(while: \.isWhitespace)
+            let value = equals.dropFirst().drop(while: \.isWhitespace)
+            if !name.isEmpty, equals.first == "=", value.first == "\"" {
+                guard let end = value.dropFirst().firstIndex(of: "\"") else { break }
+                found.append((String(name), String(value.dropFirst()[..<end])))
+                rest = value[end...].dropFirst()
+            } else if found.isEmpty {
+                return []
+            } else {
+                // What is between two parameters is skipped.
+                rest = name.isEmpty ? rest.dropFirst() : equals
+            }
+            rest = rest.drop(while: \.isWhitespace)
+        }
+        return found
     }
 }

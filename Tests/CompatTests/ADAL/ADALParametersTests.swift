@@ -25,6 +25,13 @@ internal import Testing
         (#"Bearer realm="",authorization_uri="https://login.windows.net/common",resource_id="https://r""#, "https://r"),
         (#"Bearer authorization_uri="https://login.windows.net/common", resource_id="""#, nil),
         (#"Bearer authorization_uri="https://login.windows.net/common" resource_id="https://r""#, "https://r"),
+        (
+            #"Bearer authorization_uri="https://login.windows.net/common" and = , "a=b" resource_id="https://r""#, nil
+        ),
+        (
+            #"Bearer authorization_uri="https://login.windows.net/common" and = "" a resource_id="https://r""#,
+            "https://r"
+        ),
         (#"Badger Bearer ="https://a/", Bearer authorization_uri="https://login.windows.net/common""#, nil),
         (
             #"Bearer error_description="Handle, these, commas",authorization_uri="https://login.windows.net/common""#,
@@ -49,12 +56,25 @@ internal import Testing
         #"Bearer authorization_uri="https://a/b", Bearer authorization_uri="https://c/d""#,
         #"Bearer authorization_uri="",resource_id="https://r""#, "Bearer = , = , ", "Bearer =,=,=",
         #"Basic realm="https://a/", Bearer, TFS-Federated"#, #"Bearer authorization_uri="login.windows.net/common""#,
+        #"Bearer authorization_uri="https://a/b", a\#(String(repeating: "\u{300}\u{315}", count: 100))="c""#,
     ])
     func refusesAChallengeWithoutAnAuthority(header: String) {
         var error: ADAuthenticationError?
         #expect(ADAuthenticationParameters(fromResponseAuthenticateHeader: header, error: &error) == nil)
         #expect(error?.domain == ADAuthenticationErrorDomain)
         #expect(error?.code == ADErrorCode.ERROR_SERVER_AUTHENTICATE_HEADER_BAD_FORMAT.rawValue)
+    }
+
+    /// The header field of a hostile server.
+    @Test(arguments: ["a", " ", "=", "a ", "a=", "a=b ", "a=\"\" a"])
+    func readsALongHeaderFieldInLinearTime(text: String) {
+        let long = String(repeating: text, count: 300_000 / text.count)
+        for start in ["Bearer ", #"Bearer authorization_uri="https://login.windows.net/common" "#] {
+            let begin = ContinuousClock.now
+            let parameters = ADAuthenticationParameters(fromResponseAuthenticateHeader: start + long, error: nil)
+            #expect((parameters != nil) == start.contains("common"))
+            #expect(ContinuousClock.now - begin < .seconds(20))
+        }
     }
 
     @Test func readsAResponsesHeaderFieldWhateverItsCase() throws {
