@@ -1,6 +1,11 @@
 internal import PosixFiles
 package import TokenModel
 
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
 #else
@@ -123,38 +128,86 @@ struct ProxyServer: Sendable, Hashable {
     }
 }
 
-/// The hosts that are reached without a proxy, as listed in `NO_PROXY`.
+/// The hosts that are reached without a proxy, as listed in `NO_PROXY`, which is read as by curl 7.86 and later.
 ///
-/// A name matches itself and its subdomains, with or without a leading `.` or `*.`; an address matches itself; `:port`
-/// restricts an entry to one port; `*` matches everything.
+/// A name matches itself and its subdomains, with or without a leading `.` or `*.` and a trailing `.`; an address matches itself, and a
+/// network (`10.0.0.0/8`) its addresses; `:port` restricts an entry to one port; `*` matches everything.
 struct DirectHosts: Sendable {
-    private let entries: [(host: String, port: Int?)]
+    private let entries: [Entry]
 
     init(_ list: String) {
-        entries = list.lowercased().split { $0 == "," || $0.isWhitespace }.map(Self.entry)
+        entries = list.lowercased().split { $0 == "," || $0.isWhitespace }.map(Entry.init)
     }
 
     func contains(_ url: URLParts) -> Bool {
-        let port = Self.entry(url.environment[...]).port ?? (url.scheme == "https" ? 443 : 80)
+        let (host, port) = (url.host.withoutTrailingDot, url.port ?? (url.scheme == "https" ? 443 : 80))
+        let address = AddressRange.bytes(of: host)
         return entries.contains { entry in
             guard entry.port == nil || entry.port == port else { return false }
-            return entry.host == "*" || entry.host == url.host || url.host.hasSuffix("." + entry.host)
+            if entry.host == "*" { return true }
+            // Of an address, no end is a domain.
+            if let address { return entry.range?.contains(address) == true }
+            return entry.host == host || host.hasSuffix("." + entry.host)
         }
     }
 
-    private static func entry(_ text: Substring) -> (host: String, port: Int?) {
-        var host = text
-        var port: Int?
-        // A text with several colons and without brackets is an IPv6 address.
-        if let colon = text.lastIndex(of: ":"), text.hasPrefix("[") || text.firstIndex(of: ":") == colon,
-            let number = Int(text[text.index(after: colon)...])
-        {
-            host = text[..<colon]
-            port = number
+    private struct Entry: Sendable {
+        let host: String
+        let range: AddressRange?
+        let port: Int?
+
+        init(_ text: Substring) {
+            var host = text
+            var port: Int?
+            // A text with several colons and without brackets is an IPv6 address.
+            if let colon = text.lastIndex(of: ":"), text.hasPrefix("[") || text.firstIndex(of: ":") == colon,
+                let number = Int(text[text.index(after: colon)...])
+            {
+                host = text[..<colon]
+                port = number
+            }
+            if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+            if host.hasPrefix("*.") { host = host.dropFirst() }
+            if host.hasPrefix(".") { host = host.dropFirst() }
+            self.host = String(host).withoutTrailingDot
+            self.range = AddressRange(self.host)
+            self.port = port
         }
-        if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
-        if host.hasPrefix("*.") { host = host.dropFirst() }
-        if host.hasPrefix(".") { host = host.dropFirst() }
-        return (String(host), port)
     }
+}
+
+/// An IP address, or the addresses that begin with the same bits (RFC 4632 section 3.1, RFC 4291 section 2.3).
+private struct AddressRange: Sendable {
+    private let first: [UInt8]
+    /// The number of bits that are compared.
+    private let length: Int
+
+    /// Parses an address, or an address and a length, such as `10.0.0.0/8`; nil for any other text.
+    init?(_ text: String) {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let start = parts.first, let bytes = Self.bytes(of: String(start)) else { return nil }
+        let longest = bytes.count * 8
+        let length = parts.count == 1 ? longest : Int(parts[1])
+        guard let length, (0...longest).contains(length) else { return nil }
+        (self.first, self.length) = (bytes, length)
+    }
+
+    func contains(_ address: [UInt8]) -> Bool {
+        guard address.count == first.count else { return false }
+        let (bytes, bits) = length.quotientAndRemainder(dividingBy: 8)
+        guard address.prefix(bytes).elementsEqual(first.prefix(bytes)) else { return false }
+        return bits == 0 || (address[bytes] ^ first[bytes]) >> (8 - bits) == 0
+    }
+
+    /// The bytes of an IPv4 or IPv6 address without brackets; nil for any other text.
+    static func bytes(of address: String) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: 16)
+        if inet_pton(AF_INET, address, &bytes) == 1 { return Array(bytes.prefix(4)) }
+        return inet_pton(AF_INET6, address, &bytes) == 1 ? bytes : nil
+    }
+}
+
+extension String {
+    /// The host name without the dot that marks it as complete (RFC 1034 section 3.1).
+    fileprivate var withoutTrailingDot: String { hasSuffix(".") ? String(dropLast()) : self }
 }

@@ -21,6 +21,17 @@ internal import TokenModel
             ("10.0.0.1", "https://10.0.0.1/", true), ("10.0.0.1", "https://10.0.0.11/", false),
             ("0.0.1", "https://10.0.0.1.x/", false), ("[fd00::1]", "https://[fd00::1]/", true),
             ("fd00::1", "https://[fd00::1]:8443/", true), ("[fd00::1]:443", "https://[fd00::1]:8443/", false),
+            ("login.example.", "https://login.example/", true), ("example.", "https://login.example/", true),
+            ("login.example", "https://login.example./", true), (".example.:443", "https://login.example./", true),
+            (".", "https://login.example./", false), ("0.0.1", "https://10.0.0.1/", false),
+            ("10.0.0.0/8", "https://10.255.0.1/", true), ("10.0.0.0/8", "https://11.0.0.1/", false),
+            ("192.168.8.0/21", "https://192.168.15.9/", true), ("192.168.8.0/21", "https://192.168.16.1/", false),
+            ("10.0.0.0/8:8443", "https://10.0.0.1:8443/", true), ("10.0.0.0/8:8443", "https://10.0.0.1/", false),
+            ("10.0.0.1/32", "https://10.0.0.1/", true), ("10.0.0.0/33", "https://10.0.0.0/", false),
+            ("10.0.0.0/", "https://10.0.0.0/", false), ("10.0.0.0/8", "https://10.0.0.1.example/", false),
+            ("fd00::/8", "https://[fdff::1]/", true), ("fd00::/8", "https://[fe00::1]/", false),
+            ("fd00::/8", "https://10.0.0.1/", false), ("[fd00::/8]:443", "https://[fd12::1]/", true),
+            ("fd00:0::1", "https://[fd00::1]/", true), ("fd00::1/129", "https://[fd00::1]/", false),
             ("", "https://localhost/", true), ("", "https://127.0.0.1:8443/", true), ("", "https://[::1]/", true),
         ])
     func usesNoProxyForTheHostsOfNoProxy(list: String, url: String, isDirect: Bool) throws {
