@@ -53,8 +53,9 @@ final class ThrottleTable {
     /// - Returns: the error, with the time until which it is returned again.
     func record(_ error: TokenError, for key: RedemptionKey, at now: Int64) -> TokenError {
         var error = error
-        if error.isOverload {
-            let lifetime = min(error.retryAfter(now: now) ?? Self.overloadLifetime, Self.longestOverload)
+        let delay = error.retryAfter(now: now)
+        if error.isOverload(asksToWait: delay != nil) {
+            let lifetime = min(delay ?? Self.overloadLifetime, Self.longestOverload)
             error.details.throttledUntil = now + lifetime
             error.details.reason = .throttled
             let fields = error.details.httpHeaders
@@ -104,10 +105,10 @@ final class ThrottleTable {
 }
 
 extension TokenError {
-    fileprivate var isOverload: Bool {
+    fileprivate func isOverload(asksToWait: Bool) -> Bool {
         // The status 511 is a captive portal's, never the token endpoint's (RFC 6585 section 6): it ends when the user has signed in there.
         guard let status = details.httpStatus, status != 511 else { return false }
-        return status == 429 || status >= 500 || retryAfterField != nil || code == .serverError
+        return status == 429 || status >= 500 || asksToWait || code == .serverError
     }
 
     /// Whether the error persists until the user acts or the app changes its request.
@@ -118,16 +119,13 @@ extension TokenError {
         }
     }
 
-    /// The delay that `Retry-After` asks for, in seconds (RFC 9110 section 10.2.3). A date is one of the server's clock, from which this
-    /// machine's may differ.
+    /// The delay that `Retry-After` asks for, in seconds (RFC 9110 section 10.2.3); nil if it is neither a number of seconds nor a date. A
+    /// date is one of the server's clock, from which this machine's may differ.
     fileprivate func retryAfter(now: Int64) -> Int64? {
-        guard let field = retryAfterField else { return nil }
-        if let seconds = Int64(field) { return max(seconds, 0) }
-        let sent = self.field("date").flatMap(HTTPDate.secondsSince1970) ?? now
-        return HTTPDate.secondsSince1970(field).map { max($0 - sent, 0) }
+        if let seconds = details.secondsToWait { return seconds }
+        let sent = field("date").flatMap(HTTPDate.secondsSince1970) ?? now
+        return field("retry-after").flatMap(HTTPDate.secondsSince1970).map { max($0 - sent, 0) }
     }
-
-    private var retryAfterField: String? { field("retry-after") }
 
     private func field(_ name: String) -> String? { details.httpHeaders.first { $0.key.lowercased() == name }?.value }
 }

@@ -242,3 +242,14 @@ extension TokenError.Code {
         Self.numbers[self]?.1 ?? "unrecognized"
     }
 }
+
+extension TokenError.Details {
+    /// The number of seconds in `Retry-After` (RFC 9110 section 10.2.3), the largest `Int64` if it is larger; nil without the field, and if
+    /// it is anything else, such as a date or a negative number.
+    package var secondsToWait: Int64? {
+        let field = httpHeaders.first { $0.key.lowercased() == "retry-after" }?.value.trimmedNonEmpty
+        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+        guard let field, field.utf8.allSatisfy({ digits.contains($0) }) else { return nil }
+        return Int64(field) ?? .max
+    }
+}

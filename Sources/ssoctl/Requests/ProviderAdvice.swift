@@ -122,11 +122,9 @@ extension TokenError {
         }
     }
 
-    /// The seconds for which an overloaded provider asks to wait; a minute if it says nothing, or names a date.
-    fileprivate var secondsToWait: Int64 {
-        let field = details.httpHeaders.first { $0.key.lowercased() == "retry-after" }?.value
-        return field.flatMap { Int64($0) }.map { min(max($0, 1), 3_600) } ?? 60
-    }
+    /// The seconds for which an overloaded provider asks to wait, at least one and at most an hour; a minute if it says nothing, or names a
+    /// date.
+    fileprivate var secondsToWait: Int64 { details.secondsToWait.map { min(max($0, 1), 3_600) } ?? 60 }
 
     /// The `NSURLErrorDomain` code of a connection to a server that is not trusted.
     private static let untrusted: Int32 = -1200

@@ -47,6 +47,26 @@ internal import TokenModel
         #expect((repeated?.details.httpHeaders["X-Long"] != nil) == (length < 4096))
     }
 
+    /// A value that is neither a number of seconds nor a date is as none.
+    @Test(
+        arguments: [
+            ("99999999999999999999", 3600), ("9223372036854775807", 3600), (" 30 ", 30), ("0", 0), ("-30", 60),
+            ("+30", 60),
+            ("1.5", 60), ("1 2", 60), ("", 60), ("soon", 60), ("٣", 60),
+        ] as [(String, Int64)])
+    func waitsForANumberOfSeconds(field: String, seconds: Int64) throws {
+        let table = ThrottleTable()
+        var error = TokenError(.unhandledHTTPResponse, "overloaded")
+        error.details.httpHeaders = ["retry-after": field]
+        error.details.httpStatus = 503
+        let key = try Self.key(1)
+        #expect(table.record(error, for: key, at: 100).details.throttledUntil == 100 + seconds)
+        // Another status is that of an overloaded server only if it says when to come back.
+        error.details.httpStatus = 404
+        let asked = table.record(error, for: key, at: 200).details.throttledUntil
+        #expect(asked == (seconds == 60 ? nil : 200 + seconds))
+    }
+
     /// The server asks to wait for two minutes. The clock of this machine is right, an hour slow and an hour fast.
     @Test(arguments: [784_111_777, 784_108_177, 784_115_377] as [Int64])
     func waitsUntilADateOfTheServersClock(now: Int64) throws {
