@@ -37,8 +37,9 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
     ///   and `de` of other clouds, `/adfs` is AD FS's, `*.ciamlogin.com` is External ID's, and any other URL is Entra's.
     /// - Throws: `invalidDeveloperParameter` (-51112) if it is not an `https` URL with a host; if it has no path, which only External ID and
     ///   OpenID providers may leave out; if it names a user, or a port that is not from 1 to 65535; if the path begins with `tfp` and has no
-    ///   tenant or no policy; or if `kind` is AD FS and the first segment of the path is not `adfs`. `http` is accepted for loopback hosts,
-    ///   but the agent refuses it unless started with `--allow-loopback-http` or configured so.
+    ///   tenant or no policy; if it begins with `dstsv2` and no kind is given, since dSTS is not supported; or if `kind` is AD FS and the
+    ///   first segment of the path is not `adfs`. `http` is accepted for loopback hosts, but the agent refuses it unless started with
+    ///   `--allow-loopback-http` or configured so.
     public init(_ url: String, kind: Kind? = nil) throws(TokenError) {
         if let plain = Authority(plain: url, kind: kind) {
             self = plain
@@ -101,6 +102,10 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
 
     /// The path of every AD FS. MSAL and ADAL recognise an AD FS by it, regardless of case.
     private static let adfsPath = "adfs"
+
+    /// The first path segment of every dSTS, a token service of Microsoft's data centres. The second one is the tenant: without it, as an
+    /// authority of Entra, it would have no token endpoint.
+    private static let dSTSPath = "dstsv2"
 
     /// The public cloud's authority for work, school and personal accounts.
     public static let common = Authority(
@@ -177,6 +182,9 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
             }
             return .b2c
         case adfsPath: return .adfs
+        case dSTSPath:
+            throw TokenError(
+                .invalidDeveloperParameter, "authority \(url) is one of dSTS, which is not supported")
         case _ where host.hasSuffix(".ciamlogin.com"): return .ciam
         case _ where CloudDirectory.isB2Cs(host: host): return .b2c
         default: return .entra

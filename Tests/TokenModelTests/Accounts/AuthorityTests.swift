@@ -71,7 +71,7 @@ internal import TokenModel
         "https://-/x",
         "https://sts.example.com/adfs", "https://sts.example.com/adfsx", "https://contoso.b2clogin.com/contoso",
         "https://contoso.b2clogin.cn/contoso", "https://contoso.ciamlogin.com/contoso", "https://ciamlogin.com/contoso",
-        "https://login.example.com/tfp",
+        "https://login.example.com/tfp", "https://login.example.com/dstsv2",
         "https://127.0.0.1/x", "https://a/b/c", "https://a//b", "https://a", "https:///b", "https://a/b_c",
         "https://a/B",
     ])
@@ -142,6 +142,16 @@ internal import TokenModel
         #expect(error?.code == .invalidDeveloperParameter)
         #expect(error?.message.contains("write https://<host>/adfs") == true)
         #expect(try Authority("https://fs.contoso.com/ADFS/ls", kind: .adfs).url == "https://fs.contoso.com/adfs")
+    }
+
+    /// They would be taken for the tenant `dstsv2` of Entra.
+    @Test(arguments: ["dstsv2", "dstsv2/7a433bfc-2514-4697-b467-e0933190487f", "DSTSv2/x/"])
+    func refusesADSTS(path: String) throws {
+        let error = #expect(throws: TokenError.self) { try Authority("https://x.dsts.example.com/\(path)") }
+        #expect(error?.code == .invalidDeveloperParameter)
+        #expect(error?.message.hasSuffix("is one of dSTS, which is not supported") == true)
+        #expect(try Authority("https://x.dsts.example.com/dstsv2x").kind == .entra)
+        #expect(try Authority("https://x.dsts.example.com/\(path)", kind: .openID).kind == .openID)
     }
 
     @Test func namesEnvironmentAndRealm() throws {
