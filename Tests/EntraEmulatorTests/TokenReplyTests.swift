@@ -144,6 +144,20 @@ internal import Testing
         }
     }
 
+    @Test(
+        arguments: [
+            ("openid https://api.example/.default", "openid"), ("https://api.example/.Default", nil),
+            ("openid https://api.example/Write", "openid https://api.example/Write"),
+        ] as [(String, String?)])
+    func listsNoDefaultScopeAsADFS(scope: String, granted: String?) async throws {
+        try await withEmulator { emulator in
+            let app = App(emulator: emulator, authority: "adfs", isV1: true)
+            let reply = try await app.redeem(code: app.code(), ["scope": scope])
+            #expect(reply.text("scope") == granted)
+            #expect(reply["access_token"] != nil)
+        }
+    }
+
     @Test(arguments: ["tfp/contoso.example/B2C_1_SignIn", "contoso.example/B2C_1_SignIn"])
     func givesEachB2CUserFlowAnAccountOfItsOwn(authority: String) async throws {
         try await withEmulator { emulator in

@@ -49,7 +49,9 @@ struct TokenReply {
     }
 
     private var fieldsWithNumbers: [String: JSON] {
-        let granted = ScopeRules.granted(descriptor.scopes, declined: mint.settings.declinedScopes)
+        var granted = ScopeRules.granted(descriptor.scopes, declined: mint.settings.declinedScopes)
+        // An AD FS names the scopes that are registered with it.
+        if isADFS { granted.removeAll { $0.lowercased().hasSuffix(".default") } }
         var fields: [String: JSON] = [
             "expires_in": .number(mint.settings.accessTokenLifetime),
             "scope": granted.isEmpty || isOldADFS ? .null : .string(granted.joined(separator: " ")),

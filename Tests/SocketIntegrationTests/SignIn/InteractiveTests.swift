@@ -151,6 +151,19 @@ internal import TokenWire
         }
     }
 
+    /// AD FS does not list `.default` among the granted scopes.
+    @Test func findsTheTokenForAResourceOfADFSAgain() async throws {
+        try await AgentFixture.online { f in
+            let scope = "https://api.contoso.com/.default"
+            let parameters = try f.parameters(at: "https://fs.contoso.com/adfs", scopes: [scope], validates: false)
+            let first = try await f.signIn("alice@contoso.com", parameters)
+            #expect(first.scopes.contains(scope))
+            let second = try await f.silent(parameters, first.account.reference)
+            #expect(second.accessToken == first.accessToken)
+            #expect(f.redemptions == 0)
+        }
+    }
+
     @Test func refusesAFinishedSession() async throws {
         try await AgentFixture.with { f in
             let failure = await #expect(throws: TokenError.self) {
