@@ -19,6 +19,8 @@ package final class CurlEngine: Sendable {
         /// The handle of the thread, until it has been joined.
         var thread: UInt?
         var isRunning = false
+        /// Whether nothing more is sent.
+        var hasStoppedSending = false
         var isClosed = false
         /// The calls of `close` that wait for the end of the thread.
         var waiters: [CheckedContinuation<Void, Never>] = []
@@ -65,6 +67,15 @@ package final class CurlEngine: Sendable {
         return try (transfer.outcome ?? .failure(.cancelled)).get()
     }
 
+    /// Ends the transfers of which no part of a body can have been sent, and every later one, with `cancelled`. The others go on, since the
+    /// server may have acted on the body.
+    package func stopSending() {
+        state.withLock { state in
+            state.hasStoppedSending = true
+            state.multi?.wake()
+        }
+    }
+
     /// Ends every transfer, and every later one, with `cancelled`. When it returns, the thread has ended and every
     /// connection is closed. A thread of libcurl that waits for a name server may run until that responds.
     package func close() async {
@@ -84,6 +95,7 @@ package final class CurlEngine: Sendable {
     private func post(_ command: Command) {
         let refusal = state.withLock { state -> CurlFailure? in
             if state.isClosed { return .cancelled }
+            if case .start = command, state.hasStoppedSending { return .cancelled }
             if case .stop = command, !state.isRunning { return nil }
             state.commands.append(command)
             guard !state.isRunning else {
@@ -147,10 +159,10 @@ package final class CurlEngine: Sendable {
         for case .start(let transfer) in removeCommands().commands { transfer.end(.failure(failure)) }
     }
 
-    private func removeCommands() -> (commands: [Command], isClosed: Bool) {
+    private func removeCommands() -> (commands: [Command], hasStoppedSending: Bool, isClosed: Bool) {
         state.withLock { state in
             defer { state.commands = [] }
-            return (state.commands, state.isClosed)
+            return (state.commands, state.hasStoppedSending, state.isClosed)
         }
     }
 
@@ -159,14 +171,14 @@ package final class CurlEngine: Sendable {
         var active: [OpaquePointer: CurlTransfer] = [:]
         var lastUse = ContinuousClock.now
         while true {
-            let (commands, isClosed) = removeCommands()
+            let (commands, hasStoppedSending, isClosed) = removeCommands()
             for command in commands { perform(command, multi, &active) }
-            if isClosed {
-                for (pointer, transfer) in active {
+            if isClosed || hasStoppedSending {
+                for (pointer, transfer) in active where isClosed || !transfer.mayHaveSentBody {
                     transfer.end(.failure(.cancelled))
                     multi.remove(pointer)
+                    active[pointer] = nil
                 }
-                active = [:]
             }
             multi.advance()
             while let (pointer, result) = multi.nextEnded() {

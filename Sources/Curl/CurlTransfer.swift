@@ -17,6 +17,7 @@ final class CurlTransfer: Sendable {
     let request: CurlRequest
     private let sending: @Sendable (CurlSending) -> Void
     private let state = Mutex(State.created)
+    private let isSending = Atomic(false)
 
     init(_ request: CurlRequest, sending: @escaping @Sendable (CurlSending) -> Void) {
         self.request = request
@@ -27,6 +28,9 @@ final class CurlTransfer: Sendable {
     var outcome: Outcome? {
         state.withLock { state in if case .ended(let outcome) = state { outcome } else { nil } }
     }
+
+    /// Whether the request has a body, of which the server may have received something.
+    var mayHaveSentBody: Bool { request.body != nil && isSending.load(ordering: .acquiring) }
 
     /// Resumes the continuation when the transfer ends, or at once if it has ended.
     func awaitEnd(_ continuation: CheckedContinuation<Void, Never>) {
@@ -59,6 +63,7 @@ final class CurlTransfer: Sendable {
     func beginSending() -> Bool {
         state.withLock { state in
             if case .ended = state { return false }
+            isSending.store(true, ordering: .releasing)
             sending(.begins)
             return true
         }

@@ -213,8 +213,8 @@ package final class AgentServer: Sendable {
     /// Stops accepting connections, finishes the replies in progress, saves what token endpoints answer, also to apps that have gone, and
     /// releases all resources. A second call has no effect.
     ///
-    /// - Parameter finishesReplies: whether requests that wait for a token endpoint or the user have ten seconds to complete;
-    ///   otherwise they fail immediately.
+    /// - Parameter finishesReplies: whether requests that wait for a token endpoint or the user have ten seconds to complete, and those
+    ///   whose refresh token has been sent 30 more; otherwise they fail immediately.
     package func stop(finishesReplies: Bool = true) async {
         guard !isStopping.exchange(true, ordering: .acquiringAndReleasing) else { return }
         options.notifier?.send(.stopping)
@@ -238,6 +238,7 @@ package final class AgentServer: Sendable {
             await runWithTimeout(Self.replyTime) {
                 registry.value.end(on: loop).and(owner.assumeIsolated { $0.untilResponsesAreSaved() }).map { _ in }
             }
+            await finishRedemptions()
         }
         // The program that asks would go on without the agent.
         await base.confirmer.stop()
@@ -252,6 +253,15 @@ package final class AgentServer: Sendable {
         parts.lock.release()
     }
 
+    /// Abandons the redemptions whose refresh token has not been sent, and waits for the responses to the others: the provider may have
+    /// replaced the token, and the response has the only one that is valid.
+    private func finishRedemptions() async {
+        let (loop, owner) = (parts.base.loop, parts.base.owner)
+        try? await loop.submit { owner.assumeIsolated { $0.refuseRedemptions() } }.get()
+        parts.base.endpoint.stopSending()
+        await runWithTimeout(Self.responseTime) { owner.assumeIsolated { $0.untilResponsesAreSaved() } }
+    }
+
     /// Has the event loop report that it runs, as often as the service manager wants to know. A loop that hangs reports nothing, and the
     /// service manager starts another process.
     private static func keepAlive(_ notifier: ServiceNotifier, on loop: any EventLoop, _ timers: Timers) {
@@ -262,12 +272,14 @@ package final class AgentServer: Sendable {
 
     /// The longest time for which a stop waits, in seconds, apart from a disk that does not answer. What ends a process that does not stop
     /// has to wait longer, since the last line of the audit log is written afterwards.
-    package static let longestStop: Int64 = publicationTime + replyTime + changeTime
+    package static let longestStop: Int64 = publicationTime + replyTime + responseTime + changeTime
 
     /// The time for which a stop waits for the files of published sockets to be removed, in seconds.
     private static let publicationTime: Int64 = 5
     /// The time for which it waits for requests that wait for a token endpoint or the user.
     private static let replyTime: Int64 = 10
+    /// The time for which it waits then for responses to refresh tokens that have been sent: the limit of a request to a token endpoint.
+    private static let responseTime: Int64 = 30
     /// The time for which it waits for changes to be saved.
     private static let changeTime: Int64 = 10
 

@@ -340,11 +340,13 @@ actor CacheOwner {
         return core.tasks.start { () async throws(TokenError) in await lifecycle.waitForResponses() }.map { _ in }
     }
 
+    /// Begins no further redemption.
+    func refuseRedemptions() { core.commits.beginClosing(Self.stopping) }
+
     /// Cancels every sign-in and transfer, and tries again to write unsaved changes. Completes when no task is running.
     func shutDown() -> EventLoopFuture<Void> {
-        let reason = TokenError(.cancelled, "the agent is stopping")
-        signIns.cancelAll(reason)
-        transfers.cancelAll(reason)
+        signIns.cancelAll(Self.stopping)
+        transfers.cancelAll(Self.stopping)
         core.commits.stopRetrying()
         let commits = core.commits
         core.tasks.start { () async throws(TokenError) in await commits.writeUnsavedChanges() }
@@ -382,6 +384,8 @@ actor CacheOwner {
     ) -> Answer<Value> {
         .later(core.tasks.start { () async throws(TokenError) in try await work(self) })
     }
+
+    private static let stopping = TokenError(.cancelled, "the agent is stopping")
 
     private static let helloReply = Hello.Reply(
         protocolVersion: WireLimits.protocolVersion, agentVersion: ProductVersion.text,

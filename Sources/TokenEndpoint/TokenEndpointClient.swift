@@ -75,6 +75,10 @@ package final class TokenEndpointClient: Sendable {
         }
     }
 
+    /// Sends nothing more: requests in progress and later ones fail with `cancelled`, but for grants that may have been sent. The response to
+    /// one of these arrives within its 30 seconds, or never.
+    package func stopSending() { transport.stopSending() }
+
     /// Closes all connections. Requests in progress and later ones fail with `cancelled`.
     package func close() async {
         await transport.close()

@@ -93,6 +93,9 @@ package struct AgentFixture: Sendable {
         await emulator.stop()
     }
 
+    /// Stops the agent as a signal does.
+    package func stop() async { await server.stop() }
+
     /// Stops the agent and starts another one on the same folder, as an upgrade does.
     package func restarted(keys: KeySettings = KeySettings(), _ body: (AgentFixture) async throws -> Void) async throws
     {

@@ -38,6 +38,11 @@ package final class TestTimers: Sendable {
     /// The number of scheduled timers.
     package var count: Int { state.withLock { $0.entries.count } }
 
+    /// The number of scheduled timers that are due after a number of seconds.
+    package func count(dueAfter seconds: Int64) -> Int {
+        state.withLock { state in state.entries.values.count { $0.due == state.now + .seconds(seconds) } }
+    }
+
     /// Lets delays of up to this number of seconds elapse immediately from now on, as for polling.
     package func skipDelays(upTo seconds: Int64) { state.withLock { $0.skipped = .seconds(seconds) } }
 

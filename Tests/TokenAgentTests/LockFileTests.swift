@@ -33,6 +33,19 @@ internal import TokenModel
         #expect(await second.value == nil)
     }
 
+    /// A signal would end it before it has got what it waits for.
+    @Test func advisesNoSignalToAnAgentThatIsStopping() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("sock")
+        let holder = LockHolder(try await LockFile(beside: path))
+        let second = Task { await failure(path) }
+        second.cancel()
+        let error = await second.value
+        #expect(error?.message.contains("(process \(getpid())) does not listen") == true)
+        #expect(error?.details.nextCommand == nil)
+        holder.release()
+    }
+
     @Test func namesTheReasonIfTheFileCannotBeOpened() async throws {
         let folder = try TemporaryFolder()
         let (folderInPlace, link) = (folder.file("a"), folder.file("b"))

@@ -32,8 +32,9 @@ struct LockFile: ~Copyable {
             case .acquired: break acquiring
             case .failed(let error): throw files.failure("cannot lock \(path)", error)
             case .held:
-                guard ListeningSocket.isServed(at: socketPath) == false, .now < deadline, !Task.isCancelled else {
-                    throw Self.held(lock, socketPath)
+                let listens = ListeningSocket.isServed(at: socketPath) != false
+                guard !listens, .now < deadline, !Task.isCancelled else {
+                    throw Self.held(lock, socketPath, listens: listens)
                 }
                 // Polled, since no system call waits for a lock with a time limit.
                 await Pause.wait(for: .milliseconds(20))
@@ -43,17 +44,24 @@ struct LockFile: ~Copyable {
         self.lock = lock
     }
 
-    private static func held(_ lock: borrowing FileLock, _ socketPath: String) -> TokenError {
+    private static func held(_ lock: borrowing FileLock, _ socketPath: String, listens: Bool) -> TokenError {
         let text = (try? lock.file.readToEnd(limit: 16)) ?? []
         let holder = String(decoding: text, as: UTF8.self).trimmedNonEmpty ?? "unknown"
+        // A second signal would end it before it has the refresh tokens for which it waits.
+        guard listens else {
+            return TokenError(
+                .agentUnavailable,
+                "another sso-agent (process \(holder)) does not listen on \(socketPath), and has not ended yet; try again in a minute"
+            )
+        }
         return TokenError(
             .agentUnavailable,
             "another sso-agent (process \(holder)) already listens on \(socketPath); use it, or stop it first",
             Int32(holder).map { .purpose("kill \($0)") })
     }
 
-    /// Longer than a stopping agent waits for its replies in progress, and shorter than a program waits for the agent
-    /// that it has started.
+    /// Longer than a stopping agent waits for its replies in progress, but for refresh tokens that have been sent, and shorter than a
+    /// program waits for the agent that it has started.
     private static let longestWait = Duration.seconds(12)
 }
 

@@ -37,7 +37,8 @@ final class CommitQueue {
     private lazy var locks = KeyedLock<LockKey>()
     private var unsaved = UnsavedChanges()
     private var retry: Timers.Timer?
-    /// The error of changes that begin while the store is being locked or is locked; nil if it is open.
+    /// The error of changes that begin while the store is being locked or is locked, and of redemptions when the agent stops; nil if it is
+    /// open.
     private(set) var refusal: TokenError?
     /// Whether the store is locked, so that changes that began earlier fail as well.
     private var isClosed = false

@@ -54,6 +54,12 @@ final class HTTPTransport: Sendable {
         return try outcome.get()
     }
 
+    /// Fails requests in progress and later ones with `cancelled`, but for forms that may have been sent.
+    func stopSending() {
+        clouds.stopSending()
+        others.stopSending()
+    }
+
     /// Fails requests in progress and later ones with `cancelled`.
     func close() async {
         await clouds.close()

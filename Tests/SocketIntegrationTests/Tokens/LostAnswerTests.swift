@@ -46,6 +46,35 @@ internal import TokenModel
         }
     }
 
+    /// The response takes longer than a stop waits for other requests, and has the only refresh token that is still valid.
+    @Test func waitsForTheResponseToATokenThatWasSentBeforeTheAgentStopped() async throws {
+        try await AgentFixture.with { f in
+            let signedIn = try await f.signIn("alice@contoso.com", f.parameters())
+            let account = signedIn.account.reference
+            f.emulator.control.inject(.hold(grant: .refreshToken))
+            let renewal = Task { try await f.silent(f.parameters(), account, force: true) }
+            await f.emulator.control.waitForHeld(atLeast: 1)
+            // It waits for the first one, with the same refresh token.
+            let next = Task { try await f.silent(f.parameters(scopes: ["Mail.Read"]), account) }
+            let timers = f.timers.count(dueAfter: 30)
+            f.timers.skipDelays(upTo: 10)
+            let stop = Task { await f.stop() }
+            while f.timers.count(dueAfter: 30) == timers { await letOthersRun() }
+            f.timers.skipDelays(upTo: 0)
+            f.emulator.control.release()
+            _ = await renewal.result
+            await #expect(throws: TokenError.self) { try await next.value }
+            await stop.value
+            #expect(f.redemptions == 1)
+            try await f.restarted { (f) async throws in
+                #expect(try await f.lostAnswers() == 0)
+                let token = try await f.silent(f.parameters(), account)
+                #expect(token.isFromCache)
+                #expect(token.accessToken != signedIn.accessToken)
+            }
+        }
+    }
+
     @Test func reportsNoLostReplyForATokenThatWasNotSent() async throws {
         try await AgentFixture.with { f in
             let account = try await f.signIn("alice@contoso.com", f.parameters()).account.reference

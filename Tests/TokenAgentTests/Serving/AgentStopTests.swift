@@ -24,8 +24,19 @@ internal import TokenModel
         recorder.begin()
         await server.stop()
         #expect(recorder.seconds.reduce(0, +) == AgentServer.longestStop)
-        // The process is ended after 30 seconds.
-        #expect(AgentServer.longestStop <= 25)
+        // The process is ended after 60 seconds.
+        #expect(AgentServer.longestStop <= 55)
+    }
+
+    @Test(arguments: [
+        ("packaging/systemd/sso-agent.service", "TimeoutStopSec="),
+        ("packaging/launchd/sso-agent.plist", "<key>ExitTimeOut</key>\n\t<integer>"),
+    ])
+    func hasEndedBeforeAServiceManagerEndsIt(file: String, setting: String) throws {
+        let text = try String(contentsOfFile: PackageFolder.path(file), encoding: .utf8)
+        let place = try #require(text.ranges(of: setting).first)
+        let seconds = try #require(Int64(text[place.upperBound...].prefix(while: \.isNumber)))
+        #expect(seconds > AgentServer.longestStop + 5)
     }
 }
 

@@ -225,6 +225,37 @@ internal import TokenModel
         }
     }
 
+    /// The response to a body may be the only one that there will be; a GET can be sent again.
+    @Test(arguments: [false, true])
+    func waitsOnlyForBodiesThatMayHaveBeenSent(emulatesOldLibrary: Bool) async throws {
+        try await ScriptedServer.with({ _ in .silence }) { server in
+            let url = "http://127.0.0.1:\(server.port)/"
+            let engine = CurlEngine(idle: .seconds(600), connectionsPerHost: 3, emulatesOldLibrary: emulatesOldLibrary)
+            let hasEnded = Atomic(0)
+            func send(_ body: Secret?) -> Task<CurlFailure?, Never> {
+                Task {
+                    let outcome = await failure { () async throws(CurlFailure) in
+                        try await engine.send(CurlRequest(url: url, body: body))
+                    }
+                    if body != nil { hasEnded.add(1, ordering: .sequentiallyConsistent) }
+                    return outcome
+                }
+            }
+            let page = send(nil)
+            await server.waitForRequests(1)
+            let grants = [send(Secret("one")), send(Secret("two"))]
+            await server.waitForRequests(3)
+            engine.stopSending()
+            #expect(await page.value == .cancelled)
+            #expect(await send(nil).value == .cancelled)
+            #expect(hasEnded.load(ordering: .sequentiallyConsistent) == 0)
+            #expect(await send(Secret("three")).value == .cancelled)
+            #expect(server.received.count == 3)
+            await engine.close()
+            for grant in grants { #expect(await grant.value == .cancelled) }
+        }
+    }
+
     @Test func refusesOtherProtocols() async throws {
         let folder = try TemporaryFolder()
         let file = try TestCertificate(in: folder).certificateFile
