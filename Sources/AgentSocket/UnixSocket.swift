@@ -21,10 +21,13 @@ package enum UnixSocket {
 
     /// Connects without blocking. The socket is non-blocking and closed on exec.
     ///
+    /// - Parameter receivesDescriptors: false has the kernel refuse descriptors that are sent to the socket, on Linux since 6.16.
     /// - Throws: `agentUnavailable` (-53004) if the path cannot be that of a socket, or this process may not connect to it;
     ///   `peerNotAuthorized` (-53005) if the socket belongs to another user.
-    package static func connect(to path: String) throws(TokenError) -> Attempt {
+    package static func connect(to path: String, receivesDescriptors: Bool = true) throws(TokenError) -> Attempt {
         let descriptor = try make()
+        // Before the connection is made, on which the other end may send at once.
+        if !receivesDescriptors { agent_refuse_descriptors(descriptor) }
         do throws(TokenError) {
             let code = try withAddress(of: path) { address, length in
                 systemConnect(descriptor, address, length) == 0 ? 0 : errno

@@ -12,9 +12,17 @@ internal import TokenWire
 
 /// The loop of the reading thread: connects, delivers replies, and connects again while calls wait for a connection.
 struct ConnectionReader {
-    let connection: AgentConnection
-    let path: String
-    let appName: String
+    private let connection: AgentConnection
+    private let path: String
+    private let appName: String
+    /// The results that are kept; nil also at an agent of another user, which has no page for this process. The other descriptors that it
+    /// could send may take as long to close as it wants, and the thread that reads closes them.
+    private let results: KeptResults?
+
+    init(connection: AgentConnection, path: String, appName: String) {
+        (self.connection, self.path, self.appName) = (connection, path, appName)
+        results = AgentEnvironment.current.expectsOwnAgent ? connection.results : nil
+    }
 
     func run() {
         // Made before the first connection: without descriptors for it, no connection could be used.
@@ -73,7 +81,7 @@ struct ConnectionReader {
         let deadline = MonotonicTime.now.advanced(by: .seconds(2))
         while true {
             var isMissing = false
-            switch try UnixSocket.connect(to: path) {
+            switch try UnixSocket.connect(to: path, receivesDescriptors: results != nil) {
             case .connected(let socket): return (socket, false)
             case .nobody:
                 isMissing = true
@@ -94,9 +102,9 @@ struct ConnectionReader {
     private func serve(_ socket: Int32, _ wake: PipeEnds) {
         UnixSocket.letReadersWait(on: socket, milliseconds: 1)
         var hello = Hello(appName: appName)
-        hello.acceptsPage = connection.results != nil
+        hello.acceptsPage = results != nil
         let frame = (try? RequestFrame.encode(hello, id: connection.newID())) ?? []
-        connection.stream.withLock { $0 = ReplyStream(socket: socket, results: connection.results) }
+        connection.stream.withLock { $0 = ReplyStream(socket: socket, results: results) }
         let late = connection.state.withLock {
             $0.opened(socket: socket, wake: wake.write, hello: frame, at: .now)
         }
@@ -107,7 +115,7 @@ struct ConnectionReader {
         connection.stream.withLock { stream in
             stream?.wipe()
             stream = nil
-            connection.results?.drop()
+            results?.drop()
         }
         // Closing is not enough: a copy (`fork`) of this process has the descriptor too, and the agent would take the connection for open.
         shutdown(socket, Int32(SHUT_RDWR))

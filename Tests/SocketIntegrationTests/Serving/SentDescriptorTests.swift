@@ -47,6 +47,30 @@ internal import TokenWire
             }
         }
 
+        /// The app would have to close it, and the thread that reads ends the calls whose deadline has passed.
+        @Test(.enabled(if: canRefuseDescriptors, "Linux refuses descriptors since 6.16"), arguments: [true, false])
+        func receivesADescriptorOfTheAgentOnlyIfItKeepsResults(keepsResults: Bool) async throws {
+            let folder = try TemporaryFolder()
+            let path = folder.file("agent.sock")
+            let listener = try UnixSocket.make()
+            _ = fcntl(listener, F_SETFL, fcntl(listener, F_GETFL) & ~O_NONBLOCK)
+            let isBound = try UnixSocket.withAddress(of: path) { bind(listener, $0, $1) == 0 }
+            try #require(isBound && listen(listener, 8) == 0)
+            let client = AgentClient(socketPath: path, keepsResults: keepsResults)
+            let call = Task { try? await client.status() }
+            let (sent, code) = try await offPool {
+                let peer = accept(listener, nil, nil)
+                defer { close(peer) }
+                var byte: UInt8 = 0
+                let sent = agent_send_with_descriptor(peer, &byte, 1, peer, 0)
+                return (sent, errno)
+            }
+            #expect(sent == (keepsResults ? 1 : -1))
+            #expect(keepsResults || code == EPERM)
+            close(listener)
+            _ = await call.value
+        }
+
         /// How a peer sends descriptors.
         enum Way: CaseIterable {
             case withARequest, behindARequest, behindAMalformedFrame, outOfBand, beforeItIsIdentified
