@@ -26,20 +26,31 @@ extension ListCredentials: PagedRequest {
     static func size(of page: Reply) -> Int { page.credentials.reduce(0) { $0 + $1.approximateSize } }
 }
 
-/// What this process takes of a list. No cache has as much; the agent can be another user's, and a list of it endless.
+/// What this process takes of a list or of an export. No cache has as much; the agent can be another user's, and a list of it endless.
 struct ListLimits {
     var pages = 16_384
     /// The limit of the size, in bytes: that of an agent's store.
     var bytes = 1 << 30
 
+    /// The limits of an export, which is longer than what is in the store.
+    static let ofExport = ListLimits(bytes: 4 << 30)
+
     /// Takes a page.
     ///
     /// - Throws: `malformedMessage` (-53001) if the list is too long.
     mutating func take<Request: PagedRequest>(_ page: Request.Reply, of request: Request) throws(TokenError) {
+        try take(Request.size(of: page), of: "list")
+    }
+
+    /// Takes a page, or a part of an export, by its size.
+    ///
+    /// - Parameter whole: what the page or the part belongs to.
+    /// - Throws: `malformedMessage` (-53001) if that is too long.
+    mutating func take(_ size: Int, of whole: String) throws(TokenError) {
         pages -= 1
-        bytes -= Request.size(of: page)
+        bytes -= size
         guard pages >= 0, bytes >= 0 else {
-            throw TokenError(.malformedMessage, "the agent's list has no end; restart the agent")
+            throw TokenError(.malformedMessage, "the agent's \(whole) has no end; restart the agent")
         }
     }
 }

@@ -98,7 +98,7 @@ extension AgentClient {
     /// - Throws: `requestDenied` (-53011) if the access policy refuses it, or if it has to be confirmed by a person and is not;
     ///   `invalidDeveloperParameter` (-51112) unless `includesSecrets`; `unsupportedFunctionality` (-51114) for `.adalJSON`;
     ///   `interactionInProgress` (-51710) if eight imports and exports are in progress, or four of this process; `sessionCanceled` (-51701)
-    ///   if the connection has closed; `storeUnavailable` (-53008).
+    ///   if the connection has closed; `storeUnavailable` (-53008); `malformedMessage` (-53001) if the export does not end.
     public func exportCache(
         _ format: CacheFormat, sharingGroup: SharingGroup = .standard, includesSecrets: Bool,
         progress: (@Sendable (Double) -> Void)? = nil
@@ -127,7 +127,7 @@ extension AgentClient {
         var download = CacheDownload(format, sharingGroup: sharingGroup, includesSecrets: includesSecrets)
         while let request = download.request {
             let part = try await call(request, timeout: Self.transferLimit)
-            download.received(part)
+            try download.received(part)
             try receive(part.data)
             progress?(download.fraction)
         }
@@ -143,7 +143,7 @@ extension AgentClient {
         var parts: [Secret] = []
         while let request = download.request {
             let part = try wait(request, timeout: Self.transferLimit)
-            download.received(part)
+            try download.received(part)
             parts.append(part.data)
         }
         return Self.joined(parts)
@@ -245,6 +245,7 @@ struct CacheDownload {
     private(set) var request: ExportCache?
     private var count = 0
     private var remaining: Int64 = 0
+    private var limits = ListLimits.ofExport
 
     init(_ format: CacheFormat, sharingGroup: SharingGroup, includesSecrets: Bool) {
         request = ExportCache(format: format, sharingGroup: sharingGroup, includesSecrets: includesSecrets)
@@ -253,7 +254,11 @@ struct CacheDownload {
     /// The fraction of the export that has arrived.
     var fraction: Double { remaining == 0 ? 1 : Double(count) / (Double(count) + Double(remaining)) }
 
-    mutating func received(_ part: ExportCache.Reply) {
+    /// Takes a part.
+    ///
+    /// - Throws: `malformedMessage` (-53001) if the export does not end.
+    mutating func received(_ part: ExportCache.Reply) throws(TokenError) {
+        try limits.take(part.data.count, of: "export")
         count += part.data.count
         remaining = max(part.remaining, 0)
         if let next = part.next { request?.exportID = next } else { request = nil }

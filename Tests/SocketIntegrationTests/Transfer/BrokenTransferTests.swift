@@ -47,6 +47,27 @@ internal import TokenWire
         #expect(fractions.all == [1, 1])
     }
 
+    @Test func endsAnExportThatHasNoEnd() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("agent.sock")
+        let agent = try PretendedAgent(at: path) { frame in
+            guard (try? frame.request(ExportCache.self)) != nil else { return nil }
+            return ReplyFrame.encode(
+                .success(ExportCache.Reply(data: Secret(""), remaining: 1, next: "1")), to: ExportCache.self,
+                id: frame.id)
+        }
+        defer { agent.end() }
+        let client = AgentClient(socketPath: path, appName: "test")
+        let error = await #expect(throws: TokenError.self) {
+            try await client.exportCache(.msalJSON, includesSecrets: true)
+        }
+        #expect(error?.code == .malformedMessage)
+        let blocking = #expect(throws: TokenError.self) {
+            try client.exportCacheAndWait(.msalJSON, includesSecrets: true)
+        }
+        #expect(blocking?.code == .malformedMessage)
+    }
+
     private final class Fractions: Sendable {
         private let values = Mutex<[Double]>([])
 
