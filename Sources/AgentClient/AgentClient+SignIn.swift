@@ -61,7 +61,9 @@ extension AgentClient {
     ) async throws(TokenError) -> TokenResult {
         var parameters = request.parameters
         // An AD FS is validated by the domain of its user's name, for which a device code request has no field.
-        if parameters.authority.kind == .adfs { parameters.extraParameters["login_hint"] = request.loginHint }
+        if parameters.authority.kind == .adfs, let hint = request.loginHint {
+            parameters.extraParameters["login_hint"] = hint
+        }
         let begun = try await beginDeviceCode(BeginDeviceCode(parameters: parameters, account: request.account))
         let connection = connectionNumber
         do throws(TokenError) {

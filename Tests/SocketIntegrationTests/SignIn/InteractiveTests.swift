@@ -229,6 +229,28 @@ internal import TokenWire
         }
     }
 
+    /// An AD FS is validated by the domain of the name. The agent answers with the name that it was sent.
+    @Test(arguments: [("alice@contoso.com", "alice@contoso.com"), (nil, "bob@contoso.com")] as [(String?, String)])
+    func sendsTheUsernameToAnADFSWithADeviceCode(hint: String?, sent: String) async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("agent.sock")
+        let agent = try PretendedAgent(at: path) { frame in
+            guard let request = try? frame.request(BeginDeviceCode.self) else { return nil }
+            let name = request.parameters.extraParameters["login_hint"]
+            return ReplyFrame.encode(TokenError(.serverOAuth, name ?? "nobody"), id: frame.id)
+        }
+        defer { agent.end() }
+        let parameters = TokenParameters(
+            clientID: try #require(ClientID("app-1")), authority: try Authority("https://fs.contoso.com/adfs"),
+            scopes: ScopeSet(["openid"]), extraParameters: ["login_hint": "bob@contoso.com"])
+        let error = await #expect(throws: TokenError.self) {
+            try await AgentClient(socketPath: path).signIn(
+                BeginInteractive(parameters: parameters, loginHint: hint),
+                presenter: SignInPresenter(method: .deviceCode))
+        }
+        #expect(error?.message == sent)
+    }
+
     @Test func refusesPlainHTTPExceptForLoopbackHosts() async throws {
         let failure = #expect(throws: TokenError.self) { try Authority("http://login.example.com/common") }
         #expect(failure?.code == .invalidDeveloperParameter)
