@@ -97,7 +97,7 @@ struct ImportCommand: Command {
 
     private func importFile(_ path: String, _ given: FormatName?, _ agent: AgentClient) async throws -> ImportPrintout {
         let file = try PrivateFileReader(path, .commandLine)
-        let (format, start) = try given.map { ($0, []) } ?? Self.detect(file, path)
+        let (format, start) = try given.map { ($0, []) } ?? Self.detect(file)
         var parts = start[...]
         let progress = Progress("importing \(path)")
         let report = try await agent.importCache(
@@ -111,7 +111,7 @@ struct ImportCommand: Command {
     }
 
     /// The format of a file, and what had to be read of it.
-    private static func detect(_ file: PrivateFileReader, _ path: String) throws -> (FormatName, [Secret]) {
+    private static func detect(_ file: PrivateFileReader) throws -> (FormatName, [Secret]) {
         var parts: [Secret] = []
         var beginning: [UInt8] = []
         // A pipe may bring the first bytes one by one; a file that begins with very many blanks is no cache.
@@ -122,7 +122,7 @@ struct ImportCommand: Command {
         if let format = CacheDetection.format(ofFileThatBegins: beginning) { return (format, parts) }
         throw TokenError(
             .cacheBadFormat,
-            "\(path) is no cache that can be read: neither JSON nor a property list; one that is encrypted has to be exported by the program that wrote it"
+            "no cache that can be read: neither JSON nor a property list; one that is encrypted has to be exported by the program that wrote it"
         )
     }
 
@@ -132,9 +132,9 @@ struct ImportCommand: Command {
 }
 
 extension TokenError {
-    /// The error with the file that it is about. The agent, which sees the content only, does not know its name.
+    /// The error with the file that it is about. An error about the content does not name it: the agent sees nothing else.
     fileprivate func naming(_ file: String) -> TokenError {
-        guard !statement.contains(file) else { return self }
+        guard code != PrivateFiles.commandLine.errorCode else { return self }
         var error = self
         error.message = "\(file): \(message)"
         return error

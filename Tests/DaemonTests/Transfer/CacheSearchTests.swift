@@ -77,6 +77,20 @@ internal import Testing
         }
     }
 
+    /// The names are words of the errors.
+    @Test(arguments: ["cache", "JSON"], ["{", "x"])
+    func namesAFileThatCannotBeImported(name: String, content: String) async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            _ = try Self.write(Data(content.utf8), "files/\(name)", f)
+            let script = #"cd "$1" && exec "$0" import "$2""#
+            let arguments = ["-c", script, Executable.path("ssoctl"), f.folder.file("files"), name]
+            let ended = try await TestProcess("/bin/sh", arguments, environment: f.environment).finish()
+            #expect(ended.status == 1 && ended.errors.hasPrefix("ssoctl: \(name): "), "\(ended)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     @Test func findsAndImportsTheCachesOfOtherTools() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
