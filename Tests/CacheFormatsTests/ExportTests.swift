@@ -96,6 +96,16 @@ internal import TokenModel
         #expect(cache.partition(.standard).accounts.keys == copy.partition(.standard).accounts.keys)
     }
 
+    /// The family's refresh token is of no app, so that only the metadata of the app names its family.
+    @Test(arguments: ["mac-2.6-cache.plist", "mac-2.7-cache.plist"])
+    func archivesTheFamilyOfAnImportedApp(name: String) throws {
+        var cache = CredentialCache()
+        try cache.merge(Fixture.bytes("adal-archive/\(name)"), .adalArchive)
+        let exported = try cache.export(.adalArchive, of: .standard, now: Fixture.whenWritten)
+        let items = try ADALArchive(exported).entries.filter { $0.refreshToken == "RT-alice" }
+        #expect(items.map(\.familyID) == ["1", "1"])
+    }
+
     @Test func archivesTheExtendedLifetimeUnderTheNameOfADAL27() throws {
         var builder = CacheBuilder()
         try builder.signIn("alice", builder.parameters(resource: "https://r"), extendedExpiresIn: 7200)

@@ -93,13 +93,14 @@ struct ADALArchiveExport {
         for token in credentials.accessTokens.values where token.version == .v1 && token.expiresOn > now {
             guard let resource = token.scopes.resource else { continue }
             let idToken = credentials.idToken(like: token, clouds)?.idToken
+            let family = familyID(of: token.clientID, at: token.environment, credentials)
             change(account, Self.url(token.environment, token.realm), resource, token.clientID.text, idToken) {
                 $0.accessToken = token.secret.reveal()
                 $0.tokenType = token.tokenType
                 $0.expiresOn = token.expiresOn
                 $0.extendedExpiresOn = token.extendedExpiresOn
                 $0.obtainedOn = token.cachedAt
-                $0.familyID = credentials.familyID(of: token.clientID)
+                $0.familyID = family
             }
         }
         for token in credentials.refreshTokens.values.sorted(by: {
@@ -121,13 +122,24 @@ struct ADALArchiveExport {
             }
         }
         let client = token.familyID.map { ADALEntry.familyPrefix + $0.text } ?? token.clientID.text
+        let family = token.familyID?.text ?? familyID(of: token.clientID, at: token.environment, credentials)
         for realm in credentials.realms(of: token, clouds) {
             change(account, Self.url(token.environment, realm), nil, client, idToken) {
                 $0.refreshToken = token.secret.reveal()
                 $0.obtainedOn = token.obtainedOn
-                $0.familyID = credentials.familyID(of: token.clientID)
+                $0.familyID = family
             }
         }
+    }
+
+    /// The family that an app belongs to: by its metadata, or else by its refresh tokens. The family's refresh token is that of the app that
+    /// got it last, or of none.
+    private func familyID(
+        of clientID: ClientID, at environment: String, _ credentials: AccountCredentials
+    ) -> String? {
+        let reported = clouds.cacheAliases(of: environment).lazy
+            .compactMap { partition.apps[AppMetadataRecord.key(clientID.key, at: $0)]?.familyID }.first { !$0.isEmpty }
+        return reported ?? credentials.familyID(of: clientID)
     }
 
     private mutating func change(

@@ -24,7 +24,7 @@ package struct AppMetadataRecord: Sendable, Equatable, Codable {
         self.unknownFields = unknownFields
     }
 
-    static func key(_ clientID: String, at environment: String) -> String {
+    package static func key(_ clientID: String, at environment: String) -> String {
         "appmetadata-\(environment)-\(clientID)".lowercased()
     }
 }
