@@ -73,8 +73,9 @@ struct SignOutCommand: Command {
         let isWhole = filter.clientID == nil || wipe
         let affected = tokens?.credentials(of: [found] + others)
             .filter { isWhole || $0.clientID == filter.clientID }
+        let apps = affected?.filter { !$0.namesNoApp }.map(\.clientID)
         // The agent remembers of one app that the account has signed out.
-        let remembered = filter.clientID ?? affected?.first?.clientID ?? .commandLine
+        let remembered = filter.clientID ?? apps?.first ?? .commandLine
         let reply = try await agent.removeAccount(
             RemoveAccount(
                 clientID: remembered, sharingGroup: filter.sharingGroup,
@@ -83,8 +84,8 @@ struct SignOutCommand: Command {
         if endsBrowserSession { openSignOutPage(of: found, tokens) }
         var printout = Printout(removed: reply.removed, account: AccountNamesJSON(found))
         if !others.isEmpty { (printout.account.environment, printout.account.identifier) = (nil, nil) }
-        if let affected {
-            printout.apps = Set(affected.map { filter.appNames[$0.clientID] ?? $0.clientID.text }).sorted()
+        if let affected, let apps {
+            printout.apps = Set(apps.map { filter.appNames[$0] ?? $0.text }).sorted()
             printout.refreshTokens = affected.count { $0.kind == .refreshToken }
             printout.accessTokens = affected.count { $0.kind == .accessToken }
         }

@@ -81,7 +81,7 @@ struct AccountTokens {
     func summary(of account: AccountJSON, _ names: [ClientID: String], now: Int64) -> Summary {
         let own = credentials(of: account.identifier, account.username)
         var apps: [String] = []
-        for credential in own {
+        for credential in own where !credential.namesNoApp {
             let app = names[credential.clientID] ?? credential.clientID.text
             if !apps.contains(app) { apps.append(app) }
         }
@@ -90,6 +90,11 @@ struct AccountTokens {
         return Summary(
             apps: apps, state: isSignedIn ? .signedIn : end != nil ? .notRenewable : .signedOut, validUntil: end)
     }
+}
+
+extension Credential {
+    /// Whether this is a family's refresh token with the client ID under which ADAL for Objective-C saves it, which no app has.
+    var namesNoApp: Bool { familyID.map { clientID == ClientID("foci-\($0)") } ?? false }
 }
 
 /// A token as JSON and as a row of a table, without its secret.

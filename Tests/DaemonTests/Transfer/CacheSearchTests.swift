@@ -42,6 +42,20 @@ internal import Testing
         }
     }
 
+    /// The archive has the refresh token of a family under a client ID of ADAL's own.
+    @Test func listsNoAppForTheRefreshTokenOfAFamily() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            _ = try await f.json(["import", PackageFolder.path("\(Self.fixtures)/adal-archive/mac-2.7-cache.plist")])
+            let accounts = try #require(await f.json(["accounts"])["accounts"] as? [[String: Any]])
+            let alice = accounts.filter { $0["username"] as? String == "alice@contoso.com" }
+            #expect(alice.map { $0["apps"] as? [String] } == [["d3590ed6-52b3-4102-aeff-aad2292ab01c"]])
+            let removed = try await f.json(["sign-out", "alice@contoso.com"])
+            #expect(removed["apps"] as? [String] == ["d3590ed6-52b3-4102-aeff-aad2292ab01c"])
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     /// A pipe may bring a byte order mark and blanks first.
     @Test func tellsTheFormatOfWhatAPipeBrings() async throws {
         try await AgentProcessFixture.with { f in
