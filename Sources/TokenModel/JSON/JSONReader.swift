@@ -260,9 +260,9 @@ extension JSONReader {
     }
 
     private func text(of bytes: ArraySlice<UInt8>) throws(TokenError) -> String {
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw error("ill-formed UTF-8 before") }
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw error("ill-formed UTF-8 in the text") }
         guard !bytes.withUnsafeBufferPointer(CombiningCharacters.areExcessive) else {
-            throw error("more than \(CombiningCharacters.longestRun) combining characters in a row before")
+            throw error("more than \(CombiningCharacters.longestRun) combining characters in a row in the text")
         }
         return text
     }

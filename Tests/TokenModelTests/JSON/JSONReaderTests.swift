@@ -38,6 +38,12 @@ internal import TokenModel
         }
     }
 
+    @Test func tellsWhereATextIsIllFormed() {
+        let bytes = Array(#"{"a":"x"#.utf8) + [0xFF] + Array(#"y"}"#.utf8)
+        let error = #expect(throws: TokenError.self) { try JSONReader.read(bytes) }
+        #expect(error?.message == "not JSON: ill-formed UTF-8 in the text at byte 6")
+    }
+
     @Test(arguments: [
         "", " ", "nul", "01", "1.", ".5", "-", "1e", "+1", #""\x""#, #""\u12"#, "\"\u{1}\"", "[1 2]", "{1:2}", "{}{}",
         "[1,,2]", "\"\\",
