@@ -50,8 +50,8 @@ struct ExportCommand: Command {
     struct Printout: Encodable {
         var file: String
         var bytes: Int
-        /// Whether the file has no accounts, and so no refresh tokens.
-        var isEmpty = false
+        /// Whether the sharing group has no accounts. The file may have tokens all the same: those that an import kept for their library.
+        var hasNoAccounts = false
 
         enum CodingKeys: CodingKey { case file, bytes }
     }
@@ -84,13 +84,14 @@ struct ExportCommand: Command {
         try cache.finish()
         // Asked for afterwards: the export is what counts, even if the agent does not list accounts here.
         let accounts = try? await agent.listAccounts(ListAccounts(clientID: nil, sharingGroup: group))
-        return Printout(file: file, bytes: count, isEmpty: accounts?.isEmpty == true)
+        return Printout(file: file, bytes: count, hasNoAccounts: accounts?.isEmpty == true)
     }
 
     func describe(_ done: Printout) -> String? {
-        let content =
-            done.isEmpty
-            ? "The sharing group \(group.name) has no accounts." : "It has refresh tokens: delete it after use."
-        return "Wrote \(done.file), \(done.bytes) bytes. \(content)"
+        let tokens =
+            done.hasNoAccounts
+            ? "The sharing group \(group.name) has no accounts. The file may have tokens that were imported for export only"
+            : "It has refresh tokens"
+        return "Wrote \(done.file), \(done.bytes) bytes. \(tokens): delete it after use."
     }
 }

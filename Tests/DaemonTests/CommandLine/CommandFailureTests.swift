@@ -204,6 +204,14 @@ internal import TokenWire
             #expect(try await f.ssoctl(export).output.contains("It has refresh tokens"))
             let empty = try await f.ssoctl(export + ["--group", "none"]).output
             #expect(empty.contains("none has no accounts") && !empty.contains("refresh tokens"), "\(empty)")
+            let kept = """
+                {"RefreshToken": {"x": {"home_account_id": "a.b", "environment": "login.example", "client_id": "c",
+                  "credential_type": "RefreshToken", "secret": "rt"}}}
+                """
+            try Data(kept.utf8).write(to: URL(filePath: file))
+            _ = try await f.ssoctl(["import", file, "--group", "kept"])
+            let full = try await f.ssoctl(export + ["--group", "kept"]).output
+            #expect(full.contains("kept has no accounts") && full.contains("delete it after use"), "\(full)")
             #expect(try await !f.ssoctl(["export", "--help"]).output.contains("adal-json"))
             #expect(try await f.ssoctl(["import", "-"], status: 64).errors.contains("/dev/stdin"))
             withExtendedLifetime(agent) {}
