@@ -1,6 +1,5 @@
 internal import AgentClient
 internal import AgentTestSupport
-internal import Synchronization
 internal import TestSupport
 internal import Testing
 internal import TokenModel
@@ -42,15 +41,6 @@ internal import TokenWire
         #expect(error?.message.contains("the key may have changed") == true)
         #expect(error?.message.contains("try again") == false)
         #expect(changes.count == 1)
-    }
-
-    /// Counts requests.
-    private final class Counter: Sendable {
-        private let number = Mutex(0)
-
-        var count: Int { number.withLock { $0 } }
-
-        func add() { number.withLock { $0 += 1 } }
     }
 
     /// The sign-in has ended with the agent, which a further request would start again.

@@ -95,7 +95,7 @@ internal import TokenStore
         let metrics = AgentMetrics()
         let owner = CacheOwner(
             loop: loop, options: options, store: store, endpoint: endpoint, metrics: metrics, audit: nil)
-        let registry = try await loop.submit {
+        let registry = try await loop.submit { [options] in
             NIOLoopBoundBox(ConnectionRegistry(options, loop, metrics), eventLoop: loop)
         }.get()
         var peer = ConnectedPeer(

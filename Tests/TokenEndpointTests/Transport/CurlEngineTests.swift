@@ -231,13 +231,13 @@ internal import TokenModel
         try await ScriptedServer.with({ _ in .silence }) { server in
             let url = "http://127.0.0.1:\(server.port)/"
             let engine = CurlEngine(idle: .seconds(600), connectionsPerHost: 3, emulatesOldLibrary: emulatesOldLibrary)
-            let hasEnded = Atomic(0)
+            let ended = Counter()
             func send(_ body: Secret?) -> Task<CurlFailure?, Never> {
                 Task {
                     let outcome = await failure { () async throws(CurlFailure) in
                         try await engine.send(CurlRequest(url: url, body: body))
                     }
-                    if body != nil { hasEnded.add(1, ordering: .sequentiallyConsistent) }
+                    if body != nil { ended.add() }
                     return outcome
                 }
             }
@@ -248,7 +248,7 @@ internal import TokenModel
             engine.stopSending()
             #expect(await page.value == .cancelled)
             #expect(await send(nil).value == .cancelled)
-            #expect(hasEnded.load(ordering: .sequentiallyConsistent) == 0)
+            #expect(ended.count == 0)
             #expect(await send(Secret("three")).value == .cancelled)
             #expect(server.received.count == 3)
             await engine.close()
