@@ -2,15 +2,17 @@ internal import TokenCache
 internal import TokenModel
 internal import TokenStore
 
-/// Redemption notes: records in the store of the refresh tokens that are being redeemed, by which a lost reply is detected.
+/// Redemption notes: records in the store of the refresh tokens that are being redeemed, by which a lost response is detected.
 ///
-/// The protocol: a note is durable before the refresh token is sent. The commit of the reply deletes the note. Without a reply the
-/// note stays, since the token may have been redeemed nevertheless. A note that is in the store at start-up means that a reply
-/// was lost: if the refresh token is refused afterwards, the reason is the lost reply, and the user has to sign in again.
+/// The protocol: a note is durable before the refresh token is sent. The commit of the token endpoint's response deletes the note. Without
+/// a response the note stays, since the token may have been redeemed nevertheless. A note that is in the store at start-up means that a
+/// response was lost: if the refresh token is refused afterwards, that is the reason, and the user has to sign in again.
+///
+/// Used on the actor of `CacheOwner` only.
 final class RedemptionNotes {
     private let memory: CacheMemory
     private let tokensInUse: KeyedLock<Secret>
-    /// The refresh tokens whose replies were lost when the agent last stopped, and that have not been redeemed since.
+    /// The refresh tokens for which the responses were lost when the agent last stopped, and that have not been redeemed since.
     private(set) var interrupted: Set<RecordKey> = []
 
     init(memory: CacheMemory, tokensInUse: KeyedLock<Secret>) {
@@ -33,7 +35,7 @@ final class RedemptionNotes {
     /// Removes tokens whose notes have been deleted from the interrupted ones.
     func settle(_ tokens: some Sequence<RecordKey>) { interrupted.subtract(tokens) }
 
-    /// Whether the reply to an earlier redemption of this token was lost, so that the token may have been replaced.
+    /// Whether the response to an earlier redemption of this token was lost, so that the token may have been replaced.
     func wasInterrupted(_ token: RefreshTokenRecord, in group: SharingGroup) -> Bool {
         interrupted.contains(CacheRecord.refreshToken(token).key(in: group))
     }

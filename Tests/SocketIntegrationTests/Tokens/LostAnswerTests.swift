@@ -5,7 +5,7 @@ internal import TestSupport
 internal import Testing
 internal import TokenModel
 
-/// Redemption notes: records of refresh tokens whose reply has not arrived.
+/// Redemption notes: records of refresh tokens for which no response has arrived.
 @Suite(.bounded) struct LostAnswerTests {
     /// The next commit deletes an older note, and must keep that of the redemption in progress.
     @Test func keepsTheNoteOfARedemptionThatFollowsAFailedCommit() async throws {
@@ -165,7 +165,7 @@ extension AgentFixture {
         disk.recover()
     }
 
-    /// The number of lost replies that `doctor` reports.
+    /// The number of lost responses that `doctor` reports.
     fileprivate func lostAnswers() async throws -> Int {
         // The check describes the loaded store.
         _ = try await agent.listAccounts(ListAccounts(clientID: nil))

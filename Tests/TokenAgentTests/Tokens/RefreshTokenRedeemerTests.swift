@@ -20,7 +20,7 @@ internal import TokenModel
         #expect(try await request.value().accessToken == Secret("at-3"))
     }
 
-    // MARK: Lost replies
+    // MARK: Lost responses
 
     @Test func reportsThatALostReplyMayHaveReplacedTheToken() async throws {
         try await parts.signIn("alice", "1").value()

@@ -120,7 +120,7 @@ internal import TokenModel
         #expect(parts.store.notes == 1)
     }
 
-    // MARK: A lost reply
+    // MARK: A lost response
 
     @Test func keepsTheNoteOfATokenThatMayHaveArrived() async throws {
         let (sending, redemption) = try await parts.beginSending()
