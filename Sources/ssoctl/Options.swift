@@ -220,8 +220,8 @@ extension ScopeList {
 extension ClientID {
     /// The value of an option.
     @Sendable static func option(_ text: String) throws -> ClientID {
-        guard let client = ClientID(text) else { throw ValidationError("a client ID is not blank") }
-        return client
+        guard let clientID = ClientID(text) else { throw ValidationError("a client ID is not blank") }
+        return clientID
     }
 }
 

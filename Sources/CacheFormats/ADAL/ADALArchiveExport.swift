@@ -121,10 +121,10 @@ struct ADALArchiveExport {
                 $0.obtainedOn = $0.obtainedOn ?? token.obtainedOn
             }
         }
-        let client = token.familyID.map { ADALEntry.familyPrefix + $0.text } ?? token.clientID.text
+        let clientID = token.familyID.map { ADALEntry.familyPrefix + $0.text } ?? token.clientID.text
         let family = token.familyID?.text ?? familyID(of: token.clientID, at: token.environment, credentials)
         for realm in credentials.realms(of: token, clouds) {
-            change(account, Self.url(token.environment, realm), nil, client, idToken) {
+            change(account, Self.url(token.environment, realm), nil, clientID, idToken) {
                 $0.refreshToken = token.secret.reveal()
                 $0.obtainedOn = token.obtainedOn
                 $0.familyID = family

@@ -207,16 +207,16 @@ extension UnifiedItem {
     func key(in section: UnifiedSection) -> String {
         func part(_ field: UnifiedField) -> String { text(field) ?? "" }
         let account = "\(part(.homeAccountID))-\(part(.environment))"
-        let client = part(.clientID)
+        let clientID = part(.clientID)
         switch section {
         case .account: return "\(account)-\(part(.realm))".lowercased()
-        case .idToken: return "\(account)-idtoken-\(client)-\(part(.realm))-".lowercased()
-        case .accessToken: return "\(account)-accesstoken-\(client)-\(part(.realm))-\(keyTarget ?? "")".lowercased()
+        case .idToken: return "\(account)-idtoken-\(clientID)-\(part(.realm))-".lowercased()
+        case .accessToken: return "\(account)-accesstoken-\(clientID)-\(part(.realm))-\(keyTarget ?? "")".lowercased()
         case .refreshToken:
-            if let target = keyTarget { return "\(account)-refreshtoken-\(client)--\(target)".lowercased() }
-            return "\(account)-refreshtoken-\(text(.familyID) ?? client)--".lowercased()
+            if let target = keyTarget { return "\(account)-refreshtoken-\(clientID)--\(target)".lowercased() }
+            return "\(account)-refreshtoken-\(text(.familyID) ?? clientID)--".lowercased()
         // Python looks up app metadata by name, and keeps the case of the client ID.
-        case .appMetadata: return "appmetadata-\(part(.environment))-\(client)"
+        case .appMetadata: return "appmetadata-\(part(.environment))-\(clientID)"
         case .own: return ""
         }
     }

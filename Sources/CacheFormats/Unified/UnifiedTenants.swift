@@ -10,11 +10,11 @@ struct UnifiedTenants {
         let home: String
         let cloud: String
         /// Empty for an account entry, which names no app.
-        let client: String
+        let clientID: String
         let realm: String
 
         /// Whether a token of this place can be saved.
-        var isWithinLimits: Bool { [home, client, realm].allSatisfy(ValueLimits.isIdentifier) }
+        var isWithinLimits: Bool { [home, clientID, realm].allSatisfy(ValueLimits.isIdentifier) }
     }
 
     private let clouds: CloudDirectory
@@ -32,12 +32,12 @@ struct UnifiedTenants {
         else { return }
         if let home = item.text(.homeAccountID)?.lowercased(), let name = claims.username { names[home] = name }
         guard let tenant = Self.tenant(claims), !isOfADFS(item) else { return }
-        let client = Place(
-            home: shared(place.home), cloud: shared(place.cloud), client: shared(place.client),
+        let ofApp = Place(
+            home: shared(place.home), cloud: shared(place.cloud), clientID: shared(place.clientID),
             realm: shared(place.realm))
-        let anyClient = Place(home: client.home, cloud: client.cloud, client: "", realm: client.realm)
+        let ofAnyApp = Place(home: ofApp.home, cloud: ofApp.cloud, clientID: "", realm: ofApp.realm)
         // Of several tenants the same one in any order, since an export has another order.
-        for place in [client, anyClient] { tenants[place] = shared(max(tenants[place] ?? "", tenant)) }
+        for place in [ofApp, ofAnyApp] { tenants[place] = shared(max(tenants[place] ?? "", tenant)) }
     }
 
     /// Whether the realm of an entry tells AD FS. It has no tenants, whatever its token says: in an export, the realm tells it from other
@@ -88,7 +88,7 @@ struct UnifiedTenants {
         func part(_ field: UnifiedField) -> String { item.text(field)?.trimmedNonEmpty?.lowercased() ?? "" }
         return Place(
             home: part(.homeAccountID), cloud: clouds.cloud(of: part(.environment)).preferredCache,
-            client: part(.clientID), realm: part(.realm))
+            clientID: part(.clientID), realm: part(.realm))
     }
 }
 

@@ -93,10 +93,10 @@ final class AuditTrail: Sendable {
 
     /// Records the reply to a request, if it is an event.
     func replied<Request: WireRequest>(
-        to request: Request, _ asked: PolicyRequest, _ outcome: Result<Request.Reply, TokenError>,
+        to request: Request, _ policyRequest: PolicyRequest, _ outcome: Result<Request.Reply, TokenError>,
         from peer: ConnectedPeer
     ) {
-        guard let event = event(of: request, asked, outcome) else { return }
+        guard let event = event(of: request, policyRequest, outcome) else { return }
         if case .failure(let error) = outcome, error.details.partialResult == nil {
             record(failure: complete(event, from: peer), of: LimitedPeer(peer.identity, at: peer.publication))
         } else {
@@ -109,11 +109,11 @@ final class AuditTrail: Sendable {
     ///
     /// - Returns: whether it is recorded; its reply is no further event then.
     func ended<Request: WireRequest>(
-        _ request: Request, _ asked: PolicyRequest, _ outcome: Result<Request.Reply, TokenError>,
+        _ request: Request, _ policyRequest: PolicyRequest, _ outcome: Result<Request.Reply, TokenError>,
         from peer: ConnectedPeer
     ) -> Bool {
         guard let kind = Self.kind(of: request, outcome), Self.changes.contains(kind) else { return false }
-        replied(to: request, asked, outcome, from: peer)
+        replied(to: request, policyRequest, outcome, from: peer)
         return true
     }
 
@@ -147,15 +147,15 @@ final class AuditTrail: Sendable {
 
     /// The event of a reply, without its peer and its time; nil if the reply is none.
     func event<Request: WireRequest>(
-        of request: Request, _ asked: PolicyRequest, _ outcome: Result<Request.Reply, TokenError>
+        of request: Request, _ policyRequest: PolicyRequest, _ outcome: Result<Request.Reply, TokenError>
     ) -> AuditEvent? {
         guard let kind = Self.kind(of: request, outcome) else { return nil }
         let hasNames = hasNames.load(ordering: .relaxed)
         var event = AuditEvent(
-            kind, time: 0, request: asked.name, clientID: asked.subject.clientID?.text,
-            sharingGroup: asked.subject.sharingGroup?.name,
+            kind, time: 0, request: policyRequest.name, clientID: policyRequest.subject.clientID?.text,
+            sharingGroup: policyRequest.subject.sharingGroup?.name,
             scopes: request.tokenParameters.map { [$0.scopes.target] } ?? [])
-        if let client = client(of: request, outcome) { event.clientID = client.text }
+        if let clientID = clientID(of: request, outcome) { event.clientID = clientID.text }
         switch outcome {
         case .failure(let error):
             event.outcome = error.code.name
@@ -232,18 +232,18 @@ final class AuditTrail: Sendable {
     }
 
     /// The app of a sign-in.
-    private func client<Request: WireRequest>(
+    private func clientID<Request: WireRequest>(
         of request: Request, _ outcome: Result<Request.Reply, TokenError>
     ) -> ClientID? {
         switch request {
-        case let complete as CompleteInteractive: client(ofSignIn: complete.sessionID, outcome)
-        case let complete as CompleteDeviceCode: client(ofSignIn: complete.sessionID, outcome)
+        case let complete as CompleteInteractive: clientID(ofSignIn: complete.sessionID, outcome)
+        case let complete as CompleteDeviceCode: clientID(ofSignIn: complete.sessionID, outcome)
         default: remember(outcome, request.tokenParameters?.clientID)
         }
     }
 
     /// The app of a sign-in for whose result a call has waited, which is forgotten unless another call still waits.
-    private func client<Reply>(ofSignIn id: String, _ outcome: Result<Reply, TokenError>) -> ClientID? {
+    private func clientID<Reply>(ofSignIn id: String, _ outcome: Result<Reply, TokenError>) -> ClientID? {
         if case .failure(let error) = outcome, error.code == .interactionInProgress {
             return signIns.withLock { $0[id] }
         }
@@ -251,14 +251,14 @@ final class AuditTrail: Sendable {
     }
 
     /// Remembers the app of a sign-in that has begun.
-    private func remember<Reply>(_ outcome: Result<Reply, TokenError>, _ client: ClientID?) -> ClientID? {
-        guard let client, case .success(let reply) = outcome else { return nil }
+    private func remember<Reply>(_ outcome: Result<Reply, TokenError>, _ clientID: ClientID?) -> ClientID? {
+        guard let clientID, case .success(let reply) = outcome else { return nil }
         let session = (reply as? BeginInteractive.Reply)?.sessionID ?? (reply as? BeginDeviceCode.Reply)?.sessionID
         guard let session else { return nil }
         signIns.withLock { signIns in
             // Abandoned sign-ins are not removed one by one. The agent has fewer sign-ins than this at a time.
             if signIns.count >= Self.maximumSignIns { signIns.removeAll() }
-            signIns[session] = client
+            signIns[session] = clientID
         }
         return nil
     }

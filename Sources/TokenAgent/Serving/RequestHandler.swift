@@ -43,8 +43,8 @@ struct RequestHandler: Sendable {
     /// Whether requests of this type wait for events, without a time limit. Such a request does not keep its connection
     /// open, and is answered when the connection ends.
     let watchesEvents: Bool
-    /// The bytes for which a request counts at least, against `PeerLimits.requestBytes`, while it waits for its outcome: that may be long, and
-    /// stays in memory until the peer reads its replies.
+    /// The smallest number of bytes that a waiting request counts for, against `PeerLimits.requestBytes`. Its outcome may be longer than
+    /// the request, and stays in memory until the peer reads its replies.
     let allowance: Int
     /// Handles the frame of a request and returns the frame of its reply, or what has to be waited for before it is called again.
     /// A cache hit is answered before this returns.
@@ -75,12 +75,12 @@ struct RequestHandler: Sendable {
             // person.
             let restricted = peer.sharesGenerations && progress.isImmediate ? nil : decoded.withoutFreshness
             let request = restricted ?? decoded
-            var asked = PolicyRequest(name: name, subject: request.subject, purpose: request.purpose)
-            if asked.subject.isContinuation {
-                asked.subject.isContinuation = owner.isContinuation(request, on: connection)
+            var policyRequest = PolicyRequest(name: name, subject: request.subject, purpose: request.purpose)
+            if policyRequest.subject.isContinuation {
+                policyRequest.subject.isContinuation = owner.isContinuation(request, on: connection)
             }
             let exchange = Exchange(
-                request: request, asked: asked, id: frame.id, peer: peer, metrics: owner.core.metrics)
+                request: request, policyRequest: policyRequest, id: frame.id, peer: peer, metrics: owner.core.metrics)
             if let reply = exchange.replyBeforeAnswer(after: progress, owner) { return reply }
             // The store may have been locked while the request waited for its turn.
             if !progress.hasLoaded || waits == .untilLoaded, let load = owner.load(waits, for: request, from: peer) {
@@ -121,7 +121,7 @@ extension RequestHandler {
 private struct Exchange<Request: WireRequest>: Sendable {
     let request: Request
     /// The request as the access policy sees it.
-    let asked: PolicyRequest
+    let policyRequest: PolicyRequest
     let id: UInt64
     let peer: ConnectedPeer
     let metrics: AgentMetrics
@@ -132,13 +132,13 @@ private struct Exchange<Request: WireRequest>: Sendable {
         switch progress {
         // The rules may have changed while the request waited for the store, and require a confirmation.
         case .received, .loaded(isConfirmed: false):
-            switch peer.admission(of: asked, by: owner.policy, on: owner.loop) {
+            switch peer.admission(of: policyRequest, by: owner.policy, on: owner.loop) {
             case .allowed: nil
             case .refused(let error): .now(encode(.failure(error)))
             case .confirming(let future): .afterConfirmation(future)
             }
         case .confirmed, .loaded(isConfirmed: true):
-            peer.refusalOfConfirmed(asked, by: owner.policy).map { .now(encode(.failure($0))) }
+            peer.refusalOfConfirmed(policyRequest, by: owner.policy).map { .now(encode(.failure($0))) }
         case .failed(let error): .now(encode(.failure(error)))
         }
     }
@@ -156,14 +156,14 @@ private struct Exchange<Request: WireRequest>: Sendable {
     /// - Returns: what does the rest of `encode` when the reply can be sent.
     @Sendable func encodeLater(_ outcome: Result<Request.Reply, TokenError>) -> @Sendable () -> [UInt8] {
         let outcome = outcome.mapError(\.forApps)
-        let isRecorded = peer.audit?.ended(request, asked, outcome, from: peer) ?? false
+        let isRecorded = peer.audit?.ended(request, policyRequest, outcome, from: peer) ?? false
         return { frame(of: outcome, isRecorded: isRecorded) }
     }
 
     private func frame(of outcome: Result<Request.Reply, TokenError>, isRecorded: Bool) -> [UInt8] {
         metrics.replied(to: Request.number, outcome)
         peer.log.replied(to: request, id: id, outcome, limitedBy: peer.denials.limit)
-        if !isRecorded { peer.audit?.replied(to: request, asked, outcome, from: peer) }
+        if !isRecorded { peer.audit?.replied(to: request, policyRequest, outcome, from: peer) }
         return ReplyFrame.encode(outcome, to: Request.self, id: id)
     }
 
@@ -171,14 +171,14 @@ private struct Exchange<Request: WireRequest>: Sendable {
     /// audit log again.
     func repeatableReply(_ value: Request.Reply, _ conditions: KeptReplies.Conditions) -> EncodedReply {
         let outcome = Result<Request.Reply, TokenError>.success(value)
-        let event = peer.audit?.event(of: request, asked, outcome)
+        let event = peer.audit?.event(of: request, policyRequest, outcome)
         metrics.replied(to: Request.number, outcome)
         peer.log.replied(to: request, id: id, outcome, limitedBy: peer.denials.limit)
         if let event { peer.audit?.record(event, from: peer) }
         return .repeatable(
             ReplyFrame.encode(outcome, to: Request.self, id: id),
             KeptReplies.Entry(
-                conditions: conditions, policyRequest: asked, event: event,
+                conditions: conditions, policyRequest: policyRequest, event: event,
                 hasFreshness: request.withoutFreshness != nil, isConfined: peer.isConfined))
     }
 }
