@@ -205,14 +205,14 @@ public final class AgentClient: Sendable {
         return status
     }
 
-    /// Has the agent check its environment, and reports each check.
+    /// Asks the agent to check its environment, and returns the result of each check.
     ///
     /// - Throws: `requestDenied` (-53011) if this process waits for eight diagnoses already.
     public func diagnose(_ request: Diagnose = Diagnose()) async throws(TokenError) -> Diagnose.Reply {
         return try await call(request)
     }
 
-    /// Has the agent read its configuration again, and reports what has changed.
+    /// Asks the agent to read its configuration again, and returns what has changed.
     ///
     /// - Throws: `invalidDeveloperParameter` (-51112), with the file and the line, if the configuration cannot be used; the agent then
     ///   keeps the one that it has.

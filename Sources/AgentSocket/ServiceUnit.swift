@@ -23,7 +23,7 @@ package enum ServiceUnit {
         return maskedFiles(environment).isEmpty ? .reachable : .masked
     }
 
-    /// The command with which the user has the service manager start the agent.
+    /// The command with which the user makes the service manager start the agent.
     package static func startCommand(_ environment: AgentEnvironment = .current) -> String {
         #if os(macOS)
             "launchctl kickstart gui/$UID/sso-agent"

@@ -103,8 +103,8 @@ package enum UnixSocket {
         return descriptor
     }
 
-    /// Has reads without `MSG_DONTWAIT` wait for data, at most for a time that the kernel rounds up to its own unit. Writes wait as
-    /// well then, unless they have that flag.
+    /// Makes reads without `MSG_DONTWAIT` wait for data, at most for this time, which the kernel rounds up to its own unit. Writes without
+    /// that flag wait as well then, without a limit.
     package static func letReadersWait(on descriptor: Int32, milliseconds: Int) {
         var time = timeval(tv_sec: 0, tv_usec: .init(milliseconds * 1000))
         guard

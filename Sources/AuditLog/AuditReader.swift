@@ -139,7 +139,7 @@ private final class OpenFile: Sendable {
     /// Reads the next bytes; none at the present end.
     func read() throws(SystemError) -> [UInt8] { try file.readStream(limit: 64 << 10) }
 
-    /// Has the last bytes read again.
+    /// Goes back in the file, so that its last bytes are read again.
     func goBack(by count: Int) throws(SystemError) {
         guard lseek(file.number, off_t(-count), SEEK_CUR) >= 0 else { throw .last }
     }

@@ -1,10 +1,10 @@
 package import NIOCore
 package import NIOPosix
 
-/// Has a listener wait for a moment when it cannot accept a connection: the process or the system has no file descriptors or no memory left.
+/// Pauses a listener for a moment when it cannot accept a connection: the process or the system has no file descriptors or no memory left.
 ///
 /// The connection stays in the queue of the socket, so that the event loop would try again at once, for as long as nothing becomes free.
-/// `AcceptBackoffHandler` of SwiftNIO delays only the next `read` of the channel, and after a failure the channel goes on with the present one.
+/// `AcceptBackoffHandler` of SwiftNIO delays only the next `read` of the channel, and after a failure the channel continues the present one.
 package final class AcceptPause: ChannelInboundHandler {
     package typealias InboundIn = any Channel
 
@@ -18,7 +18,7 @@ package final class AcceptPause: ChannelInboundHandler {
         }
     }
 
-    /// Has a listener wait after failures. Called on its event loop, before it listens.
+    /// Makes a listener pause after failures. Called on its event loop, before it listens.
     package static func add(to listener: any Channel) throws {
         try listener.pipeline.syncOperations.addHandler(AcceptPause())
     }
@@ -28,7 +28,7 @@ package final class AcceptPause: ChannelInboundHandler {
 }
 
 extension ServerBootstrap {
-    /// Has the listener wait when it cannot accept a connection. Replaces an earlier `serverChannelInitializer`.
+    /// Makes the listener pause when it cannot accept a connection. Replaces an earlier `serverChannelInitializer`.
     package func pausingAfterFailures() -> ServerBootstrap {
         serverChannelInitializer { channel in
             channel.eventLoop.makeCompletedFuture { try AcceptPause.add(to: channel) }

@@ -47,8 +47,8 @@ package enum StandardStream: Int32, Sendable {
         return Int(size.ws_col)
     }
 
-    /// Has a text of `--help` 40 columns at least, where `$COLUMNS` or the terminal has fewer. With less than 27, ArgumentParser leaves the
-    /// descriptions of options out, and in a debug build it traps. Called before it makes a text, which it does for each error.
+    /// Makes the text of `--help` at least 40 columns wide, where `$COLUMNS` or the terminal has fewer. With fewer than 27, ArgumentParser
+    /// omits the descriptions of options, and in a debug build it traps. Called before it makes a text, which it does for each error.
     package static func widenHelp() {
         let columns = getenv("COLUMNS").flatMap { Int(String(cString: $0)) } ?? output.columns ?? 80
         if columns < 40 { setenv("COLUMNS", "40", 1) }

@@ -262,8 +262,8 @@ package final class AgentServer: Sendable {
         await runWithTimeout(Self.responseTime) { owner.assumeIsolated { $0.untilResponsesAreSaved() } }
     }
 
-    /// Has the event loop report that it runs, as often as the service manager wants to know. A loop that hangs reports nothing, and the
-    /// service manager starts another process.
+    /// Reports from the event loop that it runs, as often as the service manager requires. A loop that hangs reports nothing, and the service
+    /// manager starts another process.
     private static func keepAlive(_ notifier: ServiceNotifier, on loop: any EventLoop, _ timers: Timers) {
         guard let interval = notifier.watchdogInterval else { return }
         notifier.send(.alive)

@@ -180,7 +180,7 @@ package final class Store: Sendable {
         timer(window) { self.queue.async { self.writeWaiting() } }
     }
 
-    /// Has the commits that wait written after the operations that have begun.
+    /// Makes the waiting commits due: they are written after the operations that have begun.
     private func expediteWaiting() {
         let isNew = waiting.withLock { waiting in
             guard !waiting.isDue, !waiting.commits.isEmpty else { return false }

@@ -40,7 +40,7 @@ final class LogStream: TextOutputStream, Sendable {
 
     private init() {}
 
-    /// Has later lines written on the thread.
+    /// Begins to write lines on the thread; earlier ones are written by their callers.
     func begin() { waiting.withLock { $0.hasBegun = true } }
 
     /// Writes a line soon, in the order of the calls.

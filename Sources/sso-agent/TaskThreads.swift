@@ -5,10 +5,10 @@ internal import Synchronization
 /// The threads of the tasks that have no executor of their own, such as the decoding of a response, instead of the pool that libdispatch
 /// shares among all of a process.
 ///
-/// libdispatch looks after that pool with a timer of a second, which starts with the pool's first work and never ends. Serial queues have
-/// threads while there is work, and need no care.
+/// libdispatch adjusts that pool on a timer of one second, which starts with the pool's first work and never ends. Serial queues have threads
+/// only while there is work, and no timer.
 enum TaskThreads {
-    /// Has all tasks without an executor use these threads, from now on. Called before the first task.
+    /// Makes all tasks without an executor use these threads from now on. Called before the first task.
     static func use() {
         task_threads_use { job in TaskThreads.start(Job(pointer: job)) }
     }

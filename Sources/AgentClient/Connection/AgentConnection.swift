@@ -101,7 +101,7 @@ final class AgentConnection: Sendable {
         return try silentRequests.frame(of: silent, id: id)
     }
 
-    /// Has the reading thread wait for the reply of a call. `deliver` is called exactly once, from the reading thread or from the
+    /// Passes a call to the reading thread, which waits for its reply. `deliver` is called exactly once, from the reading thread or from the
     /// calling thread, and must not block.
     ///
     /// - Parameter lateReply: called, as `deliver` is, with a reply that comes after the call was abandoned or its deadline has passed.

@@ -14,7 +14,7 @@ struct NamedAccounts {
         init(_ text: String, of issuer: Issuer) { (self.issuer, self.text) = (issuer, text.lowercased()) }
     }
 
-    /// What tells that an account of an issuer is a user of a tenant's directory.
+    /// What identifies an account of an issuer as a user of a tenant's directory.
     private enum Trait: Hashable {
         case identifier(Issuer, String)
         case user(Issuer, ForeignCache.DirectoryUser)
@@ -33,7 +33,7 @@ struct NamedAccounts {
         var environments: Set<String> = []
     }
 
-    /// Has every username of the file's entries without an identifier, and no other.
+    /// The namesakes of every username of the file's entries without an identifier, and of no other.
     private var namesakes: [Name: Namesakes] = [:]
     private var accounts: [Trait: SortedMap<AccountKey>] = [:]
     /// The accounts that are indexed.

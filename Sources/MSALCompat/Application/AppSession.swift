@@ -14,7 +14,7 @@ struct AppSession: Sendable {
     var currentSignIn = CurrentSignIn.shared
     private let recentRequests = RecentSilentRequests()
 
-    /// Makes the request of parameters.
+    /// Creates a silent request from the app's parameters.
     ///
     /// - Throws: as `AppSettings.silentRequest(_:recent:)`.
     func silentRequest(_ parameters: MSALSilentTokenParameters) throws(NSError) -> AcquireTokenSilent {
@@ -72,7 +72,7 @@ struct AppSession: Sendable {
     /// The wording of MSAL, which apps search for.
     private static let refusalOfASecondSignIn = "Only one interactive session is allowed at a time."
 
-    /// Has the archive of an ADAL cache, if there is one, use this application's agent and sharing group.
+    /// Connects the archive of an ADAL cache, if there is one, to this application's agent and sharing group.
     func attachSerializedCache() { serializedCache?.use(client, settings.sharingGroup) }
 
     func remove(_ account: MSALAccount) throws {

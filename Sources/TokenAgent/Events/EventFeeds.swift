@@ -85,7 +85,8 @@ final class EventFeeds {
         for connection in Array(waiting.keys) { finish(connection) }
     }
 
-    /// Has the access policy decide about the next request of each subscription as about the first one.
+    /// Forgets which connections were allowed to subscribe, so that the access policy decides about the next request of each of them as about
+    /// the first one.
     func forgetAdmissions() {
         for feed in feeds.values { feed.forgetConnections() }
     }

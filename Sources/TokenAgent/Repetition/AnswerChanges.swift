@@ -52,7 +52,7 @@ final class AnswerChanges {
         self.replies = replies
     }
 
-    /// Has apps told of changes through a page.
+    /// Sets the page through which apps are told of changes.
     func share(_ page: GenerationPage?) { self.page = page }
 
     /// Discards the kept replies, and ends the results that apps keep.

@@ -24,8 +24,8 @@ final class ConfigurationReload {
         messageLimit = MessageLimit(logger: options.logger, now: options.now)
     }
 
-    /// Reads the configuration, and has it take effect with `apply`. The service manager is told before and afterwards, and the log says
-    /// what has changed.
+    /// Reads the configuration, and calls `apply` to put it into effect. The service manager is notified before and afterwards, and the log
+    /// lists what has changed.
     ///
     /// - Throws: the error of the reading, with the file, the line and the remedy; nothing has changed then.
     func run(_ apply: (ReadConfiguration) -> Void) async throws(TokenError) -> ReloadConfiguration.Reply {

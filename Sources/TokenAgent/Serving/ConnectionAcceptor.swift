@@ -113,7 +113,7 @@ struct ConnectionAcceptor: Sendable {
 }
 
 extension ChannelOption where Self == ChannelOptions.Types.SocketOption {
-    /// Has a byte that a peer sends out of band (`MSG_OOB`) read like the others. SwiftNIO would end the process: it does not expect that a
-    /// socket has nothing else to read.
+    /// Reads a byte that a peer sends out of band (`MSG_OOB`) like the others. Without the option SwiftNIO would end the process: it does not
+    /// expect a socket that has nothing else to read.
     static var outOfBandInline: Self { .socketOption(NIOBSDSocket.Option(rawValue: SO_OOBINLINE)) }
 }

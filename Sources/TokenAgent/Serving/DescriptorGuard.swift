@@ -36,7 +36,7 @@ final class DescriptorGuard {
         listener.closeFuture.whenComplete { _ in disposals.async { agent_close_impatiently(copy) } }
     }
 
-    /// Has SwiftNIO read no bytes that descriptors came with. The connection ends at these bytes.
+    /// Withholds the bytes that descriptors came with from SwiftNIO. The connection ends at these bytes.
     ///
     /// - Parameter onDescriptors: called when descriptors have come, on the event loop.
     func guardReads(of channel: any Channel, onDescriptors: @escaping @Sendable () -> Void) throws {

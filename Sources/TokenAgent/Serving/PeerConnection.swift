@@ -305,7 +305,7 @@ final class PeerConnection: ChannelInboundHandler, PeerWork {
         }
     }
 
-    /// Has the requests that wait for events answered, since there will be no more of them.
+    /// Answers the requests that wait for events, since no more events will be sent.
     private func finishWatching() {
         guard waiting.watchCount > 0 else { return }
         let id = id

@@ -19,7 +19,7 @@ struct RedemptionKey: Hashable {
     let target: Target
     /// The refresh tokens that are tried if the first is refused, of which a confined request has fewer.
     private let others: [String]
-    /// A wrong one has the token endpoint refuse the refresh token.
+    /// With a wrong one, the token endpoint refuses the refresh token.
     private let redirectURI: ExactText?
     private let group: SharingGroup
     private let version: OAuthVersion

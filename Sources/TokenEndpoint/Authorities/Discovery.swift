@@ -110,7 +110,8 @@ extension TokenEndpointClient {
         }
     }
 
-    /// Has the discovery document of an authority read again when it is next needed, unless that has happened.
+    /// Forgets the endpoints of an authority, so that its discovery document is read when they are next needed. Has no effect if that has
+    /// happened already.
     func forget(_ endpoints: Endpoints, of key: DiscoveryKey) {
         discovered.withLock { known in
             if known[key] == endpoints { known[key] = nil }

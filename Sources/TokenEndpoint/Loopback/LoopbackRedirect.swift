@@ -98,8 +98,8 @@ package final class LoopbackRedirect: Sendable {
         return "\(redirectURI.prefix { $0 != "?" })?\(query)"
     }
 
-    /// Has the listener redirect the browser to `page`, and returns the URL to open instead of it; nil if `page` cannot be in a
-    /// header field.
+    /// Makes the listener redirect to `page`, and returns the URL of the listener to open instead of it; nil if `page` cannot be in a header
+    /// field.
     ///
     /// The URL of the sign-in page has the `state` of the request, and other users can see the arguments of a browser's
     /// process. The returned URL does not have it, and the listener answers no other user. It has the address of the

@@ -118,7 +118,7 @@ final class LoopbackInbox: Sendable {
         return OAuthError(parameters) == nil && parameters["code"] != nil ? .signedIn : .failed
     }
 
-    /// Has requests for `path` lead to `page`.
+    /// Redirects requests for `path` to `page` from now on.
     func launch(_ page: String, at path: String) { launch.withLock { $0 = (Secret(path), page) } }
 
     /// The sign-in page to which a path leads; nil if it leads to none.

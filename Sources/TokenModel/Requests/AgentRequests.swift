@@ -147,7 +147,7 @@ public struct HealthCheck: Sendable, Equatable {
 
 extension Diagnose: AgentRequest { package static let number: UInt32 = 20 }
 
-/// Has the agent read its configuration again. What can be changed while it runs is in effect when the reply arrives.
+/// Asks the agent to read its configuration again. What can be changed while it runs is in effect when the reply arrives.
 ///
 /// PROTOCOL.md, "reload_configuration".
 public struct ReloadConfiguration: Sendable, Equatable {

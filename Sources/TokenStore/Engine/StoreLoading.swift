@@ -80,7 +80,7 @@ extension StoreEngine {
         return loaded
     }
 
-    /// Has keys deleted that an interrupted change has left, and that the store does not need. A quarantined file may need them.
+    /// Marks keys for deletion that an interrupted change has left and that the store does not need. A quarantined file may need them.
     private func retireUnneededKeys() {
         guard let source = wrapped?.source, pending?.records == nil else { return }
         // The keyring has the key that has opened the store, and no other one.

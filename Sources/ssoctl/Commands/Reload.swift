@@ -3,7 +3,7 @@ internal import AgentConfiguration
 internal import ArgumentParser
 internal import TokenModel
 
-/// Has the agent read its configuration again.
+/// Asks the agent to read its configuration again.
 struct ReloadCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "reload",
