@@ -26,7 +26,8 @@ extension ListCredentials: PagedRequest {
     static func size(of page: Reply) -> Int { page.credentials.reduce(0) { $0 + $1.approximateSize } }
 }
 
-/// What this process takes of a list or of an export. No cache has as much; the agent can be another user's, and a list of it endless.
+/// The limits of a list or of an export that this process accepts. No cache is as large; but the agent can be another user's, and its list
+/// endless.
 struct ListLimits {
     var pages = 16_384
     /// The limit of the size, in bytes: that of an agent's store.
@@ -35,7 +36,7 @@ struct ListLimits {
     /// The limits of an export, which is longer than what is in the store.
     static let ofExport = ListLimits(bytes: 4 << 30)
 
-    /// Takes a page.
+    /// Subtracts a page from the limits.
     ///
     /// - Throws: `malformedMessage` (-53001) if the list is too long.
     mutating func take<Request: PagedRequest>(_ page: Request.Reply, of request: Request) throws(TokenError) {

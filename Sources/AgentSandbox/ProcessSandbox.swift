@@ -6,7 +6,7 @@ internal import CAgentSandbox
 ///
 /// The paths are resolved when the process enters the sandbox: a folder that is replaced later is not accessible.
 package struct ProcessSandbox: Sendable, Equatable {
-    /// What may be done with the files below a path.
+    /// The operations that are allowed on the files below a path.
     package struct Access: OptionSet, Sendable {
         package let rawValue: Int32
 
@@ -142,7 +142,7 @@ package struct SandboxState: Sendable, Equatable {
     /// No restriction.
     package static let off = SandboxState(forbidsPrivileges: false, restrictsFiles: false, restrictsCalls: false)
 
-    /// What is in effect, in words.
+    /// The restrictions in effect, in words.
     package var summary: String {
         let parts = [
             (forbidsPrivileges, "new privileges are forbidden"), (restrictsFiles, "files are restricted (Landlock)"),

@@ -1,7 +1,7 @@
 internal import PosixFiles
 package import TokenModel
 
-/// What helps if no agent listens at a path.
+/// The advice to a user if no agent listens at a path.
 package struct StartAdvice: Sendable {
     /// The end of a sentence; nil if the command is enough.
     private let words: String?

@@ -38,7 +38,7 @@ struct AuditCheck {
     ///   keeps.
     init(mayHaveDropped: Bool) { self.mayHaveDropped = mayHaveDropped }
 
-    /// What is found in the next line: breaks of the chain before it, and the line itself if it is one that the agent writes.
+    /// The findings in the next line: breaks of the chain before it, and the line itself if it is one that the agent writes.
     mutating func items(of bytes: some Sequence<UInt8>) -> [AuditReader.Item] {
         let (before, bytes) = (last, Array(bytes))
         guard let line = AuditLine(bytes) else {

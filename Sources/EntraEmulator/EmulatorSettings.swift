@@ -29,7 +29,7 @@ package struct EmulatorSettings: Codable, Sendable, Equatable {
     package var refreshIn: Int?
     /// The lifetime of a refresh token in seconds.
     package var refreshTokenLifetime = 90 * 24 * 3600
-    /// What becomes of a refresh token when it is redeemed.
+    /// The rule for a refresh token that is redeemed: whether it is replaced, and stays valid.
     package var rotation = Rotation.strict
     /// The family ID of apps that share refresh tokens, by client ID; their replies carry `foci`.
     package var familyApps = [wellKnownFamilyApp: "1"]

@@ -82,8 +82,8 @@ package final class PrivateFileWriter {
         }
     }
 
-    /// What is at a path that a file does not replace, and what to do. A pipe or a device, such as `/dev/null`, is meant to be written to,
-    /// and a link to lead elsewhere: each would be lost.
+    /// The object at a path if a file must not replace it, and what to do; nil if there is none. A pipe or a device, such as `/dev/null`, is
+    /// meant to be written to, and a link to lead elsewhere: each would be lost.
     private static func obstacle(at path: String) -> String? {
         switch FileStatus(path)?.kind {
         case .directory: "a directory; name a file in it"

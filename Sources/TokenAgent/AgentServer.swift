@@ -27,7 +27,7 @@ package final class AgentServer: Sendable {
         let socket: SocketWatch?
     }
 
-    /// What a server has before its event loop is used.
+    /// The parts of a server that are made before its event loop is used.
     private struct Base: Sendable {
         let metrics = AgentMetrics()
         let store: Store

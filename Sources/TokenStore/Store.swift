@@ -345,7 +345,7 @@ package struct StoreReport: Sendable, Equatable {
     package var size = 0
     /// The count of the TPM that belongs to the store; nil if none counts.
     package var count: UInt64?
-    /// What keeps the TPM from counting; nil if it counts.
+    /// The reason why the TPM does not count; nil if it counts.
     package var counterProblem: String?
 }
 
@@ -353,7 +353,7 @@ extension TokenError {
     /// The state of a store whose accounts are not known yet.
     package static let storeIsBeingOpened = TokenError(.storeUnavailable, "the store is being opened")
 
-    /// What requests for the cache get between `ssoctl lock` and `ssoctl unlock`.
+    /// The error of requests for the cache between `ssoctl lock` and `ssoctl unlock`.
     package static let storeWasLocked = TokenError(
         .storeUnavailable, "the store was locked", .run("ssoctl unlock"), reason: .locked)
 }

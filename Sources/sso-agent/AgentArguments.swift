@@ -33,7 +33,7 @@ struct AgentArguments {
 
     static let defaultLogLevel = Logger.Level.notice
 
-    /// What contradicts itself, or cannot be used; nil if all of it can.
+    /// The description of an option that contradicts another one or cannot be used; nil if there is none.
     var problem: String? {
         if resetRollbackCounter, rollbackCounter == nil {
             return "--reset-rollback-counter needs --rollback-counter with the path of the TPM."

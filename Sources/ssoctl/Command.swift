@@ -11,7 +11,7 @@ internal import TokenModel
     internal import Darwin
 #endif
 
-/// What a command does, however its command line was read: it sends requests to the agent, prints the result once, and ends with an exit
+/// The work of a command, however its command line was read: it sends requests to the agent, prints the result once, and ends with an exit
 /// status for scripts.
 protocol CommandWork {
     associatedtype Printout: Encodable

@@ -75,7 +75,7 @@ struct ProviderChoice {
     }
 }
 
-/// What a token is for: scopes, or a resource.
+/// The permissions of a token: scopes, or a resource.
 struct Permissions {
     /// The values of `--scope` as given: each may be several scopes.
     var scope: [String] = []

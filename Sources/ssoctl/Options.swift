@@ -145,7 +145,7 @@ struct ProviderOptions: ParsableArguments {
     }
 }
 
-/// What a token is for: scopes, or a resource.
+/// The options that name the permissions of a token: scopes, or a resource.
 struct PermissionOptions: ParsableArguments {
     @Option(
         name: [.customShort("s"), .customLong("scope")], parsing: .singleValue,

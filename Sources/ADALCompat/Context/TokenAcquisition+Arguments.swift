@@ -20,7 +20,7 @@ extension TokenAcquisition {
         return parameters
     }
 
-    /// What parameters without claims are made of.
+    /// The values that parameters without claims depend on.
     private struct Arguments: Sendable, Equatable {
         let target: Target
         let sharingGroup: SharingGroup

@@ -143,7 +143,7 @@ struct AgentStarter {
         return child
     }
 
-    /// What the agent prints until it listens or ends; nil if it does neither in time.
+    /// Reads the output of the agent until it listens or ends; nil if it does neither in time.
     private func read(_ descriptor: Int32, until deadline: MonotonicTime) -> String? {
         var printed: [UInt8] = []
         while printed.count < 16 << 10 {
@@ -160,7 +160,7 @@ struct AgentStarter {
         return String(decoding: printed, as: UTF8.self)
     }
 
-    /// What an agent that has not started has printed; nil if that is nothing.
+    /// The problem that an agent has printed instead of starting; nil if it has printed nothing.
     private static func problem(_ printed: String) -> Problem? {
         let problem = Problem(printed: printed)
         guard let statement = UntrustedText.clean(problem.statement, limit: 500).trimmedNonEmpty else { return nil }

@@ -9,7 +9,7 @@ struct IssuedSecrets<Value: Sendable>: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// What a secret stands for; nil if it has not been issued, or is forgotten. A change of an unknown secret has no effect.
+    /// The value for which a secret was issued; nil if it has not been issued, or is forgotten. A change of an unknown secret has no effect.
     subscript(secret: String) -> Value? {
         get { values[secret] }
         set { if values[secret] != nil { values[secret] = newValue } }

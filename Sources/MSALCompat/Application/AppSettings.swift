@@ -179,7 +179,7 @@ extension AppSettings {
 /// The requests of one application that were made last.
 typealias RecentSilentRequests = RecentValues<SilentParameters, AcquireTokenSilent>
 
-/// What a silent request is made of, apart from the settings of the application and the correlation ID.
+/// The values that a silent request depends on, apart from the settings of the application and the correlation ID.
 struct SilentParameters: Sendable, Equatable {
     private let scopes: [String]
     private let identifier: String?

@@ -49,7 +49,7 @@ open class MSALResult: NSObject, @unchecked Sendable {
 
     private var issuer: Authority { parsedIssuer.authority }
 
-    /// What the authority of a result is parsed from.
+    /// The text and the kind from which the authority of a result is parsed.
     private struct IssuerText: Equatable {
         let url: String
         let kind: Authority.Kind?

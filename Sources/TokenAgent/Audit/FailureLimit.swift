@@ -6,7 +6,7 @@ internal import AuditLog
 ///
 /// The table of peers has a limited size. Peers beyond it share one limit.
 struct FailureLimit: Sendable {
-    /// What is written because of a failed request.
+    /// The lines to write because of a failed request.
     struct Decision {
         /// Whether the event has a line.
         var isAdmitted = true

@@ -21,7 +21,7 @@ internal import TokenModel
 /// limited, and no process can use up the connections. The peer is identified before a byte is read, and the access policy decides as for
 /// `get_status`.
 final class MetricsServer: Sendable {
-    /// What answers a request: the measurements for a peer; nil if it may not have them.
+    /// Returns the measurements for a peer; nil if it may not have them.
     typealias Source = @Sendable (PeerIdentity, any EventLoop) -> EventLoopFuture<[AgentMetric]?>
 
     private let path: String

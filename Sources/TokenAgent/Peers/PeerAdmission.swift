@@ -27,7 +27,7 @@ struct PeerAdmission: Sendable {
     let denials: DenialLog
     /// The published socket; nil for the agent's own sockets.
     var publication: Publication?
-    /// What the log says of the socket, as in “at the metrics socket”; nil for those on which requests are served.
+    /// The name of the socket in the log, as in “at the metrics socket”; nil for those on which requests are served.
     var place: String?
     /// Whether the socket serves a user.
     let admits: @Sendable (_ userID: UInt32) -> Bool

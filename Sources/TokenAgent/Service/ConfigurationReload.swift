@@ -75,7 +75,7 @@ final class ConfigurationReload {
 
     private static let stopping = TokenError(.cancelled, "the agent is stopping")
 
-    /// What has changed, as the end of a sentence. It is part of the message, since a log handler writes metadata before that.
+    /// The changes as the end of a sentence. They are part of the message, since a log handler writes metadata before the message.
     private static func changes(in report: ReloadConfiguration.Reply) -> String {
         let lists = [("changed", report.applied), ("needs a restart", report.awaitingRestart)]
         let texts = lists.filter { !$0.1.isEmpty }.map { name, changes in

@@ -2,8 +2,8 @@ internal import TokenCache
 internal import TokenModel
 internal import TokenStore
 
-/// What a response may add to a store that has grown large, so that one app cannot fill it for all others. What the store has is renewed in
-/// any case.
+/// The room that a store which has grown large has for a response, so that one app cannot fill it for all others. Records that the store has
+/// are renewed in any case.
 ///
 /// A store has room for some hundred thousand accounts. An app that a sandbox holds to its own client IDs, and that has a provider of its
 /// own, could sign in so many accounts with so long tokens that no store would be left for anybody.

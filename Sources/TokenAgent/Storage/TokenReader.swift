@@ -93,7 +93,7 @@ final class TokenReader {
         fileprivate var replacementCount: Int
     }
 
-    /// What `body` finds in the cache; or nil, and a list to finish, if it shows tokens that are in the store only.
+    /// Returns the value of `body`; or nil, and a list to finish, if the value depends on tokens that are in the store only.
     ///
     /// - Throws: what `body` throws.
     func find<Value>(

@@ -1,7 +1,7 @@
 package import TokenModel
 internal import TokenStore
 
-/// What a list of accounts says of one account, without any token. Two listings tell what has changed between them.
+/// An account as a list of accounts shows it, without any token. Two listings of an account are compared to find what has changed.
 package struct AccountListing: Sendable, Equatable {
     package var account: Account
     /// The apps that have signed in to the account or out of it, by `ClientID.key`; empty for the list of one app.

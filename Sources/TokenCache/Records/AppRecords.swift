@@ -1,7 +1,7 @@
 package import TokenModel
 package import TokenStore
 
-/// What the token endpoint said of an app: which family of client IDs it belongs to.
+/// The metadata of an app, as the token endpoint has reported it: the family of client IDs that the app belongs to.
 package struct AppMetadataRecord: Sendable, Equatable, Codable {
     package var clientID: String
     package var environment: String

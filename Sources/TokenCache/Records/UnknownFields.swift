@@ -5,7 +5,7 @@ package import TokenModel
 package struct UnknownFields {
     package private(set) var members: [JSONTree.Member] = []
 
-    /// What `unknownFields` of a record from another library holds if there are none.
+    /// The value of `unknownFields` for a record from another library that has none.
     package static let none = "{}"
 
     /// Reads the JSON object of a record. Of fields of one name the last value counts. Without fields if `json` cannot be read.

@@ -5,7 +5,7 @@ internal import TokenModel
 /// A request names app, realm and version exactly; the tokens that have these are a series. Within a series, the tokens of one host
 /// are listed in the order in which they are preferred: all of them together, and those of each scope.
 struct AccessTokenIndex: RecordIndex {
-    /// What the index knows of a token.
+    /// The properties of a token that are compared in a search.
     struct Entry: Sendable, Equatable {
         var expiresOn: Int64
         /// The token's key among the records of the account.

@@ -1,6 +1,6 @@
 package import TokenModel
 
-/// What an access token must have to answer a request: the app, the version and the realm, a host of the authority's cloud, and the
+/// The properties of the access tokens that answer a request: the app, the version and the realm, a host of the authority's cloud, and the
 /// scopes.
 struct AccessTokenQuery {
     let series: TokenSeries

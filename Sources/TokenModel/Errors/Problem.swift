@@ -1,4 +1,4 @@
-/// What is wrong, and the command that helps if one does: what errors and checks say to a user.
+/// A problem as errors and checks describe it to a user: a statement, and the command that helps if there is one.
 ///
 /// The command is a value of its own, so that a program shows or offers it without looking for it in the text. As one
 /// text, for a log or an app that shows only a message, the command is at the end.

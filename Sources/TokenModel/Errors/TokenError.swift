@@ -53,7 +53,7 @@ public struct TokenError: Error, Sendable, Equatable {
         public var throttledUntil: Int64?
         /// The command line that helps; nil if none is known to, or the agent is another user's.
         public var nextCommand: String?
-        /// What did not fit, if more is known than the code says; see `TokenError.reason`.
+        /// The part of the request that did not fit, if more is known than the code says; see `TokenError.reason`.
         package var reason: Reason?
         /// Whether the message says what helps, and no command is more help than that. It is not sent.
         package var saysRemedyInWords = false

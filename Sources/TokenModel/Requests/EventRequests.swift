@@ -54,7 +54,7 @@ public struct EventPosition: Sendable, Hashable, Codable {
 ///
 /// Several changes of one account may be one event. An event has no token.
 public struct AgentEvent: Sendable, Equatable {
-    /// What has changed.
+    /// The kinds of changes.
     @nonexhaustive public enum Kind: Int32, Sendable, CaseIterable {
         /// Anything may have changed: read what you need again, such as the list of accounts. Comes first, after a restart of the agent,
         /// when the store has been opened, after an import or another change that may concern every account, and if the app was too slow
@@ -92,7 +92,7 @@ public struct AgentEvent: Sendable, Equatable {
         public var name: String { "\(self)" }
     }
 
-    /// What has changed.
+    /// The kind of the change.
     public var kind: Kind
     /// The position after this event, for `WatchEvents.position`.
     public var position: EventPosition

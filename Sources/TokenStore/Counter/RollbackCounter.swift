@@ -5,7 +5,7 @@ internal import TokenModel
 
 /// A counter of a TPM that tells the latest store from an earlier copy: it only goes up, and is not in the folder that can be set back.
 package final class RollbackCounter: Sendable {
-    /// What the TPM says of the counter.
+    /// The state of the counter in the TPM.
     enum Reading: Equatable {
         case missing
         /// Of another kind, or with another password.

@@ -57,7 +57,7 @@ final class StoreEngine {
 
     /// A store that is created only when the user asks for it, since the required source needs the user.
     struct Uncreated {
-        /// What is wrong with the existing files; nil if there are none.
+        /// The defect of the existing files; nil if there are none.
         let defect: StoreDefect?
     }
 

@@ -315,7 +315,7 @@ package struct KeySettings: Sendable {
     }
 }
 
-/// What is wrong with the files of a store that cannot be opened.
+/// The defect of the files of a store that cannot be opened.
 struct StoreDefect: Sendable {
     /// In words that can follow “the store cannot be opened”.
     var reason: String

@@ -48,8 +48,8 @@ struct SecretTool {
 
     /// Deletes what the keyring has.
     ///
-    /// The program deletes nothing in a keyring that is locked, and tells that as it tells that there is nothing to delete. A text that is
-    /// saved, and can be deleted, shows that the keyring is open.
+    /// In a locked keyring the program deletes nothing, and ends with the same status as if there were nothing to delete. A text that can be
+    /// saved and deleted shows that the keyring is open.
     func clear() throws(TokenError) {
         if try run(.clear, input: []).status == 0 { return }
         try save(Array("no key\n".utf8))
@@ -57,7 +57,7 @@ struct SecretTool {
     }
 
     private func run(_ operation: KeyringHelper.Operation, input: [UInt8]) throws(TokenError) -> PipedProcess.Outcome {
-        // What the keyring saves or deletes, as at a start with a key that the store does not need any more, is not what requests wait for.
+        // Requests wait for a lookup only. Saving and deleting, as of a key that the store does not need any more, delays none.
         activity.set(operation == .lookup)
         defer { activity.set(false) }
         if let helper {
@@ -106,7 +106,7 @@ final class KeyringActivity: Sendable {
 }
 
 extension TokenError {
-    /// What requests for the cache get if the keyring does not return the store's key.
+    /// The error of requests for the cache if the keyring does not return the store's key.
     package static let keyringUnavailable = TokenError(
         .storeUnavailable,
         "the Secret Service does not return the store's key; unlock the keyring", .then("ssoctl unlock"))

@@ -159,7 +159,7 @@ struct SealedState: Sendable, Equatable {
     }
 }
 
-/// What the store knows of the counter of a TPM (`RollbackCounter`).
+/// The password and the count of the store's counter of a TPM (`RollbackCounter`), which the state of the store contains.
 struct RollbackMark: Sendable, Equatable {
     /// The password of the counter, which no other store has.
     let password: [UInt8]

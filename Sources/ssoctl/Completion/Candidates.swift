@@ -115,8 +115,8 @@ enum Candidates {
         }
     }
 
-    /// What the agent answers; empty if it does not, or if a person could be asked: a rule has the request confirmed, or the rules
-    /// cannot be read.
+    /// The list that the agent returns. Empty if it does not answer, or if a person could be asked: a rule requires a confirmation, or the
+    /// rules cannot be read.
     ///
     /// - Parameter request: the name of the request.
     private static func listed<Value>(
