@@ -6,7 +6,7 @@ package struct PeerIdentity: Sendable, Equatable {
     package var userID: UInt32
     /// The process ID; nil if the system does not report it.
     package var processID: Int32?
-    /// The time at which the process started, in the kernel's ticks since boot; tells two processes with one ID apart. Nil if
+    /// The time at which the process started, in the kernel's ticks since boot; distinguishes two processes with one ID. Nil if
     /// the system does not report it.
     package var startTime: UInt64?
     /// The program; nil if the system does not report it, as for a process that forbids debuggers.

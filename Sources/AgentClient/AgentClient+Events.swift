@@ -87,8 +87,8 @@ public struct AgentEvents: AsyncSequence, Sendable {
                 agent.close()
                 throw error
             }
-            // Nothing tells that an agent listens again: systems without inotify have no event for it, and a folder may not exist yet. The
-            // pause is cut short when the task is cancelled.
+            // There is no notification that an agent listens again: systems without inotify have no event for it, and a folder may not exist
+            // yet. The pause is cut short when the task is cancelled.
             try? await Task.sleep(for: pause)
             pause = Swift.min(pause * 2, Self.longestPause)
         }

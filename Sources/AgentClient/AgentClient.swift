@@ -188,7 +188,7 @@ public final class AgentClient: Sendable {
     /// Signs an account out of one app, or of all apps.
     ///
     /// - Throws: `storeUnavailable` (-53008) if the removal could not be written to disk; it is in effect nevertheless, and
-    ///   the agent keeps trying to write it. Also thrown if the store is not open, which `keyStatus()` tells: nothing was
+    ///   the agent keeps trying to write it. Also thrown if the store is not open, which `keyStatus()` reports: nothing was
     ///   removed then.
     public func removeAccount(_ request: RemoveAccount) async throws(TokenError) -> RemoveAccount.Reply {
         return try await call(request)

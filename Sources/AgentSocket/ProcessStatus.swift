@@ -1,10 +1,10 @@
-/// The fields of `/proc/PID/status` that tell about a sandbox.
+/// The fields of `/proc/PID/status` that describe a sandbox.
 package struct ProcessStatus: Sendable, Equatable {
     /// The number of PID namespaces in which the process has an ID, from that of `/proc` to its own.
     package let namespaceDepth: Int
     /// Whether the process can gain no privileges by `execve` (`no_new_privs`).
     package let hasNoNewPrivileges: Bool
-    /// The capabilities that the process and the programs that it runs can have at most, one bit for each; 0 if the kernel does not tell.
+    /// The capabilities that the process and the programs that it runs can have at most, one bit for each; 0 if not reported.
     package let capabilityBounds: UInt64
 
     /// Parses the content of the file.

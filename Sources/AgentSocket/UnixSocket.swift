@@ -135,7 +135,7 @@ package enum UnixSocket {
     /// The local address of a socket, and its type and state.
     package struct LocalAddress: Sendable, Equatable {
         package let isStream: Bool
-        /// Nil if the system does not tell: macOS has no such option.
+        /// Nil if the system does not report it: macOS has no such option.
         package let isListening: Bool?
         /// The path that the socket is bound to; empty if it has none.
         package let path: String

@@ -39,7 +39,7 @@ struct AuditChain: Sendable, Equatable {
             ("unit", Self.text(peer?.unit)), ("app", Self.text(peer?.app)), ("socket", Self.text(event.socket)),
             ("request", Self.text(event.request)),
             ("client_id", Self.text(event.clientID)), ("sharing_group", Self.text(event.sharingGroup)),
-            // The first 128 bits tell accounts apart, and do not show who they are.
+            // The first 128 bits distinguish accounts, and do not show who they are.
             ("account", event.account.map { .text(String(Self.hash(of: $0.lowercased().utf8).prefix(32))) }),
             ("username", Self.text(event.username)), ("scopes", Self.scopes(event.scopes)),
             ("count", event.count.flatMap { $0 == 1 ? nil : .number("\($0)") }), ("prev", .text(hash)),

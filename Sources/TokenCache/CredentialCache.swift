@@ -91,8 +91,8 @@ package struct CredentialCache: Sendable, Equatable {
     }
 
     /// Whether an account that was saved under another issuer may be the authority's. An account of another port of the host is not, unless
-    /// another library has saved it. The host of a custom domain does not tell: its accounts of an earlier version are those of the only
-    /// authority that apps have used there.
+    /// another library has saved it. The host of a custom domain does not identify the issuer: its accounts of an
+    /// earlier version are those of the only authority that apps have used there.
     private func mayBelong(_ account: AccountKey, to authority: Authority, in partition: Partition) -> Bool {
         let environment = authority.environment
         if URLParts.host(ofEnvironment: environment) != environment {

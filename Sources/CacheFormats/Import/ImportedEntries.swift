@@ -17,8 +17,8 @@ extension ForeignCache.Entry {
 
     static let passes = 6
 
-    /// Whether this is the entry of an account whose realm does not tell the tenant, such as `common`, and neither does an ID token of the
-    /// file: the app that requested the realm may have signed out.
+    /// Whether this is the entry of an account whose tenant is unknown: its realm names none, such as `common`, and no ID token of the file
+    /// names it, since the app that requested the realm may have signed out.
     var mayBeOfAnyTenant: Bool {
         guard isUnified, requestedRealm == nil, case .account(let account) = record else { return false }
         return account.authorityType == AccountRecord.entraType && account.localAccountID != nil

@@ -15,7 +15,7 @@ struct UnifiedIssuers {
     /// The provider of an entry.
     enum Provider: Hashable {
         case known(Issuer)
-        /// The file does not tell which provider it is.
+        /// The file does not name the provider.
         case unknown
         /// The account is one of several providers.
         case several
@@ -26,7 +26,7 @@ struct UnifiedIssuers {
 
     init(_ clouds: CloudDirectory) { self.clouds = clouds }
 
-    /// Adds an entry of the section of accounts. One whose realm cannot be saved tells nothing: an export would not have it.
+    /// Adds an entry of the section of accounts. One whose realm cannot be saved is ignored, since an export would not have it.
     mutating func add(_ item: UnifiedItem) {
         guard let home = item.text(.homeAccountID)?.lowercased(),
             let environment = item.text(.environment)?.lowercased(),
@@ -67,7 +67,7 @@ struct UnifiedIssuers {
 
     /// The provider of an account's credential, all in lower case.
     ///
-    /// Without an account entry the realm tells AD FS, which has no tenants.
+    /// Without an account entry, AD FS is recognised by its realm, since it has no tenants.
     func provider(
         ofCredential item: UnifiedItem, in section: UnifiedSection, of home: String, at environment: String
     ) -> Provider {

@@ -22,7 +22,7 @@ extension AccountRecord {
         (.alternativeAccountID, \.alternativeAccountID), (.clientInfo, \.clientInfo),
     ]
 
-    /// - Parameter issuer: the account's identity provider; nil if its type and host tell it.
+    /// - Parameter issuer: the account's identity provider; nil if it follows from the type and the host.
     init(
         _ item: UnifiedItem, _ home: HomeAccountID, of issuer: Issuer?, environment: String, realm: String,
         authorityType: String

@@ -214,7 +214,7 @@ struct UnifiedRecords {
             .first { HomeAccountID($0) == account.homeAccountID }
     }
 
-    /// The issuer of a record's account if the schema does not tell it: that of a custom domain, whose path no entry has, and Entra
+    /// The issuer of a record's account if the schema has no field for it: that of a custom domain, whose path no entry has, and Entra
     /// at a host that is not known as Entra's. An import reads it at no host of Microsoft's.
     private func agentIssuer(of record: CacheRecord) -> String? {
         guard let account = record.header.account, let environment = record.header.environment,

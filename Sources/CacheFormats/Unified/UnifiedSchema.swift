@@ -34,7 +34,7 @@ enum UnifiedField: String {
 
     /// Written by the agent only, beside an environment without its port: the environment with the port.
     case agentEnvironment = "sso_agent_environment"
-    /// Written by the agent only, if nothing else in the entry tells the account's identity provider: the issuer in its key.
+    /// The issuer in the account's key. Written by the agent only, if nothing else in the entry identifies the account's provider.
     case agentIssuer = "sso_agent_issuer"
 
     // Accounts.

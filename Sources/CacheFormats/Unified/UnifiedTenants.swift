@@ -24,7 +24,7 @@ struct UnifiedTenants {
 
     init(_ clouds: CloudDirectory) { self.clouds = clouds }
 
-    /// Adds an entry of the section of ID tokens. One that cannot be saved says nothing, since no export has it.
+    /// Adds an entry of the section of ID tokens. One that cannot be saved is ignored, since no export has it.
     mutating func add(_ item: UnifiedItem) {
         let place = place(of: item)
         guard place.isWithinLimits, item.text(.secret).map(IDTokenRecord.isWithinLimits) == true,
@@ -40,8 +40,8 @@ struct UnifiedTenants {
         for place in [ofApp, ofAnyApp] { tenants[place] = shared(max(tenants[place] ?? "", tenant)) }
     }
 
-    /// Whether the realm of an entry tells AD FS. It has no tenants, whatever its token says: in an export, the realm tells it from other
-    /// providers.
+    /// Whether the realm of an entry is that of AD FS. AD FS has no tenants, whatever its token says; in an export, the realm distinguishes
+    /// it from other providers.
     private func isOfADFS(_ item: UnifiedItem) -> Bool {
         guard UnifiedIssuers.realm(of: item) == UnifiedIssuers.adfsRealm else { return false }
         guard item.text(.realm) == nil else { return true }

@@ -26,7 +26,7 @@ open class MSALResult: NSObject, @unchecked Sendable {
 
     /// Creates the result of a request.
     ///
-    /// - Parameter kind: the kind of the authority that was asked, which its URL does not always tell.
+    /// - Parameter kind: the kind of the authority that was asked, which cannot always be derived from its URL.
     /// - Throws: `serverInvalidResponse` if the ID token cannot be read, because the app would act on missing claims.
     package init(_ result: TokenResult, kind: Authority.Kind? = nil) throws(TokenError) {
         if let token = result.idToken, !IDTokenPayload.isReadable(token) {

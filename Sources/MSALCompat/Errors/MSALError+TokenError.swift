@@ -68,7 +68,7 @@ extension MSALError {
     /// Creates the error that the app gets.
     ///
     /// - Parameters:
-    ///   - kind: the kind of the authority that was asked, which the URL in a partial result does not always tell.
+    ///   - kind: the kind of the authority that was asked, which cannot always be derived from the URL in a partial result.
     ///   - isOfSignIn: whether the call was a sign-in. MSAL then reports the server's error itself, and not as the underlying error of a
     ///     required interaction.
     static func error(for error: TokenError, kind: Authority.Kind? = nil, isOfSignIn: Bool = false) -> NSError {

@@ -17,7 +17,7 @@ struct FailureLimit: Sendable {
     }
 
     private struct Minute {
-        /// Tells the minute from a later one of the same peer.
+        /// Distinguishes the minute from a later one of the same peer.
         let number: UInt64
         let start: Int64
         let peer: AuditEvent.Peer?

@@ -38,7 +38,7 @@ enum LimitedPeer: Hashable, Sendable {
     case app(String)
     /// All sandboxed processes whose app is not known: one of them can start any number of others.
     case unknownApp
-    /// A process; its start tells it from an earlier one with the same ID.
+    /// A process; its start time distinguishes it from an earlier one with the same ID.
     case process(Int32, startTime: UInt64?)
     /// All processes of a user: of another one, or those whose ID the system does not report.
     case user(UInt32)

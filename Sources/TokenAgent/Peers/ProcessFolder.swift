@@ -38,7 +38,7 @@ struct ProcessFolder: ~Copyable {
     /// The effective user ID of the process, also of one that hides its files; nil if the process has ended.
     var userID: UInt32? { (try? folder.status)?.owner }
 
-    /// The fields of `status` that tell about a sandbox.
+    /// The fields of `status` that describe a sandbox.
     var status: ProcessStatus? { text("status", limit: 16 << 10).map(ProcessStatus.init) }
 
     /// The map of user IDs, which differs between the user namespaces that this process sees; empty where the kernel has no user

@@ -106,7 +106,7 @@ final class SocketFiles: Sendable {
     }
 }
 
-/// The users that a process can tell apart. In a user namespace, all users that it does not map have the same ID.
+/// The users that a process can distinguish. In a user namespace, all users that it does not map have the same ID.
 struct UserNamespace: Sendable {
     private let ranges: [Range<UInt64>]
 

@@ -87,7 +87,7 @@ struct LoadedCache: RecordReceiver {
     }
 
     /// Finds the identity providers of the records that an earlier version saved, and binds its refresh tokens to them. Called when
-    /// every record has been added, since the account records tell the providers.
+    /// every record has been added, since the account records name the providers.
     mutating func finish() {
         for (record, group, stored) in unresolved { resolve(record, group, stored) }
         unresolved = []

@@ -40,7 +40,7 @@ package struct AccountRecord: Sendable, Equatable, Codable {
         case unknownFields = "foreign"
     }
 
-    /// - Parameter issuer: the account's issuer; nil if its type and host tell it, as in records of other libraries.
+    /// - Parameter issuer: the account's issuer; nil if it follows from the type and the host, as in records of other libraries.
     package init(
         issuer: Issuer? = nil, homeAccountID: String?, environment: String, realm: String, localAccountID: String?,
         username: String,

@@ -114,9 +114,9 @@ extension CredentialCache {
             + identity.map { remove(.idToken, $0, account: account, group) }
     }
 
-    /// Whether an app belongs to the family of a refresh token, and the app that has got the token does not need it any more. An app of
-    /// which nothing is known may need it: another library's file need not tell the families of its apps. If the file does not tell
-    /// which app has got the token, that may be any app that is signed in.
+    /// Whether an app belongs to the family of a refresh token, and the app for which the token was issued does not need it any more. An app
+    /// whose family is unknown may need it: another library's file need not contain the families of its apps. If the file does not name the
+    /// app for which the token was issued, it may be any app that is signed in.
     private func isLastMember(
         _ clientID: ClientID, with token: RefreshTokenRecord, _ credentials: AccountCredentials,
         in partition: Partition

@@ -3,7 +3,7 @@ internal import TokenModel
 /// Reads the fields of a packed record (`FieldWriter`) in the order of their numbers, without an allocation of its own.
 ///
 /// Fields that are not asked for are skipped: a later version may write more. A record that ends within a field, or whose fields are
-/// out of order, is damaged; `isWhole` tells.
+/// out of order, is damaged: see `isWhole`.
 package struct FieldReader {
     private let bytes: UnsafeRawBufferPointer
     private var offset = 1

@@ -42,9 +42,9 @@ extension TokenEndpointClient {
 
     /// The endpoints of an authority at which a user is about to sign in.
     ///
-    /// An authority of Microsoft's clouds, whose endpoints are known, is asked for its discovery document all the same: its sign-in page
-    /// would tell the user, and not the app, that there is no such tenant, and without a network there is no page. For any other authority
-    /// see `currentEndpoints`.
+    /// The endpoints of Microsoft's clouds are known. Their discovery document is requested nevertheless, so that the app gets an error if
+    /// there is no such tenant or no network: the sign-in page would show the former to the user only, and the latter not at all. For any
+    /// other authority see `currentEndpoints`.
     ///
     /// - Throws: as `endpoints(of:version:)`; `networkUnavailable` (-53009) if the authority cannot be reached.
     package func signInEndpoints(
@@ -61,9 +61,9 @@ extension TokenEndpointClient {
         return endpoints
     }
 
-    /// The endpoints of an authority, whose discovery document is read again: nothing tells the agent that a sign-in page is gone, which
-    /// the browser shows to the user only, and a page may have moved since the document was read. The known endpoints are used if it
-    /// cannot be read for a reason that may pass.
+    /// The endpoints of an authority, whose discovery document is read again: the sign-in page may have moved since it was read, and the
+    /// agent is not notified of that, since the browser shows a missing page to the user only. The known endpoints are used if the document
+    /// cannot be read for a temporary reason.
     ///
     /// - Throws: as `signInEndpoints`.
     func currentEndpoints(

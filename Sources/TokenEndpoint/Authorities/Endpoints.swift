@@ -87,8 +87,8 @@ package struct Endpoints: Sendable, Equatable {
         try requireSafe(for: authority, response)
     }
 
-    /// Whether a provider accepts the scope `offline_access` as far as its discovery document tells. The document need not list the scopes;
-    /// but if it does, it should list this one, which OpenID Connect defines (OpenID Connect Discovery 1.0 section 3). Some providers that
+    /// Whether a provider accepts the scope `offline_access`, according to its discovery document. The document need not list the scopes; but
+    /// if it does, it should list this one, which OpenID Connect defines (OpenID Connect Discovery 1.0 section 3). Some providers that
     /// do not have it, such as Google and Amazon Cognito, refuse the whole request for it.
     private static func acceptsOfflineAccess(_ document: JSONTree) -> Bool {
         guard case .list(let scopes)? = document["scopes_supported"], !scopes.isEmpty else { return true }

@@ -109,7 +109,7 @@ final class LoopbackPeers: Sendable {
     private static let searchLimit = 32
 }
 
-/// The kernel's table of TCP sockets, which tells the user of the socket at the other end of a connection within this machine.
+/// The kernel's table of TCP sockets, which has the user of the socket at the other end of a connection within this machine.
 ///
 /// TCP has no peer credentials as Unix sockets have.
 struct SocketTable: Sendable {

@@ -50,7 +50,7 @@ package final class LoopbackRedirect: Sendable {
     ///   - userID: the user whose processes may connect.
     ///   - timeout: the time in which a browser that has connected has to send its request.
     ///   - onRefusal: called for the first connection that is refused for each reason, on the thread of the listener.
-    /// - Throws: `authorizationFailed` (-51440) if the port is in use, or if the kernel does not tell which user connects.
+    /// - Throws: `authorizationFailed` (-51440) if the port is in use, or if the kernel does not report which user connects.
     package static func listen(
         redirectURI: String?, state: String, userID: UInt32,
         timeout: Duration = HTTPTiming().browser, onRefusal: @escaping @Sendable (Refusal) -> Void = { _ in }

@@ -8,7 +8,7 @@ package enum ProviderRefusal: Sendable, CaseIterable {
     case policy
     case declined, question, endedSignIn
 
-    /// Returns nil if the details do not tell the reason.
+    /// Returns nil if the details do not contain the reason.
     package init?(_ details: TokenError.Details) {
         let numbers = details.stsErrorCodes + [Self.number(in: details.errorDescription)].compactMap(\.self)
         if let known = numbers.lazy.compactMap({ Self.ofNumber[$0] }).first {

@@ -3,7 +3,8 @@ package import PosixFiles
 internal import Synchronization
 internal import TokenModel
 
-/// A counter of a TPM that tells the latest store from an earlier copy: it only goes up, and is not in the folder that can be set back.
+/// A counter of a TPM by which the latest store is distinguished from an earlier copy: it only goes up, and is not in the folder that can be
+/// set back.
 package final class RollbackCounter: Sendable {
     /// The state of the counter in the TPM.
     enum Reading: Equatable {

@@ -203,7 +203,7 @@ final class StoreEngine {
         return TokenError(.storeUnavailable, "the store has not been loaded")
     }
 
-    /// Repairs a database that was damaged while it was in use. The ledger tells which records it had.
+    /// Repairs a database that was damaged while it was in use. The ledger lists the records that it had.
     ///
     /// Records that wait to be written are in memory. The files may not have them: those of version 1 have none that are sealed.
     func repairInUse(_ derived: StoreKeys.Derived, _ error: TokenError) throws(TokenError) {

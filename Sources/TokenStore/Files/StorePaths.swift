@@ -170,7 +170,7 @@ struct StorePaths: Sendable {
         try finishQuarantine()
         let (hasDatabase, hasLog) = (try size(of: database) != nil, try hasLog)
         let suffix = unusedSuffix(now, others)
-        // After a crash in between, the name of the log tells that it belongs to the database, wherever that is.
+        // After a crash in between, the name of the log shows that it belongs to the database, wherever that is.
         let moving = database + suffix + Self.movingLog
         if hasLog { try PrivateFiles.store.move(log, to: hasDatabase ? moving : log + suffix) }
         if hasDatabase { try PrivateFiles.store.move(database, to: database + suffix) }

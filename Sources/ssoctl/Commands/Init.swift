@@ -137,7 +137,7 @@ struct InitCommand: Command {
     private struct Place {
         /// A tenant of the public cloud, or the URL of an authority.
         let text: String
-        /// The kind of the authority; nil at Microsoft's hosts, which tell it.
+        /// The kind of the authority; nil at Microsoft's hosts, which determine it.
         let kind: AuthorityKindName?
         let authority: Authority
 

@@ -59,7 +59,7 @@ struct TokenWork: CommandWork {
         var idToken: String?
         /// The claims of the token; nil unless they were asked for, in place of the token.
         var claims: JSONValue?
-        /// The end of the token; nil for an ID token that does not tell it.
+        /// The expiry time of the token; nil for an ID token without one.
         var expiresOn: Int64?
         /// The scopes of an access token; nil for an ID token, as is `tokenType`.
         var scopes: [String]?

@@ -61,7 +61,7 @@ enum SessionChecks {
         )
     }
 
-    /// The state of the socket's unit and of the service's, as systemd tells it.
+    /// The state of the socket's unit and of the service's, as systemd reports it.
     private static func systemdUnits(_ name: String) -> HealthCheck {
         let units = ["sso-agent.socket", "sso-agent.service"]
         let command = ["systemctl", "--user", "show", "--property=Id,UnitFileState,ActiveState"] + units

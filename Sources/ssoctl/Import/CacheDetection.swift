@@ -14,14 +14,14 @@ enum CacheDetection {
         }
     }
 
-    /// The bytes of a file's beginning that tell its format: those that are not blank, or as many of them as are needed.
+    /// The bytes of a file's beginning that determine its format: those that are not blank, or as many of them as are needed.
     static func significant(_ bytes: some Collection<UInt8>) -> [UInt8] {
         let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let ink = bytes.lazy.filter { !byteOrderMark.contains($0) && !" \t\r\n".utf8.contains($0) }
         return Array(ink.prefix(keyedList.count))
     }
 
-    /// Whether no further bytes change what these ones tell.
+    /// Whether the format is certain: no further bytes change it.
     static func isSufficient(_ significant: [UInt8]) -> Bool {
         guard let first = significant.first else { return false }
         return first != UInt8(ascii: "[") || significant.count >= keyedList.count

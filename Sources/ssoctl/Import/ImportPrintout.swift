@@ -42,7 +42,7 @@ struct ImportPrintout: Encodable {
     private(set) var skipped: [Skipped]?
     /// The number of skipped entries that are not in the list.
     private(set) var moreSkipped: Int64?
-    /// The format of a file whose content has told it.
+    /// The format of a file, if it was detected from the content.
     private(set) var format: String?
     /// The caches of other tools; nil for a file that was named.
     private(set) var caches: [Cache]?
@@ -60,7 +60,7 @@ struct ImportPrintout: Encodable {
         }
     }
 
-    /// - Parameter detected: the format, if the content has told it.
+    /// - Parameter detected: the format, if it was detected from the content.
     init(_ report: ImportCache.Report, detected: FormatName?) {
         imported = Counts(
             accounts: report.accounts, refreshTokens: report.refreshTokens, accessTokens: report.accessTokens,

@@ -61,7 +61,7 @@ struct AccountFinder {
     let agent: AgentClient
     let sharingGroup: SharingGroup
 
-    /// The accounts that a name means, as ``AccountName/matches(in:)`` tells. The agent finds an exact name without a long list.
+    /// The accounts that a name means, as ``AccountName/matches(in:)`` decides. The agent finds an exact name without a long list.
     ///
     /// - Parameters:
     ///   - name: nil for every account.
