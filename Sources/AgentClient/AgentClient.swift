@@ -5,14 +5,22 @@ internal import TokenWire
 
 /// Sends requests to the agent: one async method for each request of the protocol.
 ///
-/// Safe to use from any thread or task, with any number of concurrent calls, which share one connection and one thread.
-/// A call ends with its reply, with a `TokenError` of the agent, such as `requestDenied` (-53011, if the access policy or a limit refuses
-/// the request), or with `timedOut` (-53006), `cancelled` (-53007, if the calling task is cancelled), `agentUnavailable` (-53004, if no
-/// agent is running and none can be started, or it has stopped before it replied), `peerNotAuthorized` (-53005, if another user's process
-/// listens), `frameTooLarge` (-53002, if the request is too long), `malformedMessage` (-53001, if one of its values is beyond a limit of
-/// PROTOCOL.md, or the reply cannot be read) or `unsupportedProtocolVersion` (-53003, if the agent is of an earlier version than the
-/// request). Requests that need the cache fail with `storeUnavailable` (-53008) while the store is locked or cannot be read. If the agent
-/// has restarted between two calls, the client reconnects. Calls may end in any order.
+/// Safe to use from any thread or task, with any number of concurrent calls, which share one connection and one thread. Calls may end in
+/// any order. If the agent has restarted between two calls, the client reconnects.
+///
+/// A call returns its reply, or throws a `TokenError`. Besides its own errors, every call can throw these:
+///
+/// | code | reason |
+/// |---|---|
+/// | `malformedMessage` (-53001) | a value of the request is beyond a limit of PROTOCOL.md, or the reply cannot be read |
+/// | `frameTooLarge` (-53002) | the request is too long |
+/// | `unsupportedProtocolVersion` (-53003) | the agent is of an earlier version than the request |
+/// | `agentUnavailable` (-53004) | no agent is running and none can be started, or it has stopped before it replied |
+/// | `peerNotAuthorized` (-53005) | another user's process listens on the socket |
+/// | `timedOut` (-53006) | the agent has not replied in time |
+/// | `cancelled` (-53007) | the calling task is cancelled |
+/// | `storeUnavailable` (-53008) | the request needs the cache, and the store is locked or cannot be read |
+/// | `requestDenied` (-53011) | the access policy or a limit refuses the request |
 ///
 /// If no agent listens at the default path, the client starts the one that is installed, unless a service manager has a unit for it, the
 /// user is root, the app runs in a sandbox, `SSO_AGENT_START` is `0`, or `start_on_demand` is false in the agent's configuration.

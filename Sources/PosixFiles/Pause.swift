@@ -1,8 +1,8 @@
 internal import Dispatch
 
-/// A wait of a task, for a time.
+/// Suspends tasks for a time.
 ///
-/// `Task.sleep` would wait on libdispatch's shared pool, from whose first work on an idle process is woken once a second.
+/// `Task.sleep` would use libdispatch's shared pool, whose first use starts a timer that wakes an idle process every second.
 package enum Pause {
     private static let queue = DispatchQueue(label: "sso-agent.pauses")
 
@@ -10,7 +10,7 @@ package enum Pause {
     package static func wait(for duration: Duration) async {
         let (events, end) = AsyncStream.makeStream(of: Void.self)
         queue.asyncAfter(deadline: .now() + duration / .seconds(1)) { end.finish() }
-        // None comes: this returns at the end of the stream, or of the task.
+        // The stream has no elements: this returns when it is finished, or when the task is cancelled.
         for await _ in events {}
     }
 }

@@ -2,8 +2,7 @@ internal import CTaskThreads
 internal import Dispatch
 internal import Synchronization
 
-/// The threads of the tasks that have no executor of their own, such as the decoding of a response, instead of the pool that libdispatch
-/// shares among all of a process.
+/// The threads of the tasks that have no executor of their own, such as the decoding of a response. They replace libdispatch's shared pool.
 ///
 /// libdispatch adjusts that pool on a timer of one second, which starts with the pool's first work and never ends. Serial queues have threads
 /// only while there is work, and no timer.

@@ -45,7 +45,7 @@ struct KeyedArchive {
         return members
     }
 
-    /// The text at a place, plain or as an `NSString` object; nil when there is none.
+    /// The text at a place, plain or as an `NSString` object; nil if there is none.
     mutating func text(_ place: Int?) throws(TokenError) -> String? {
         guard let place else { return nil }
         if let plain = try plainText(place) { return plain }
@@ -80,7 +80,7 @@ struct KeyedArchive {
         return whole + Self.referenceDate
     }
 
-    /// The instance at a place; nil when something else or nothing is there.
+    /// The instance at a place; nil if something else or nothing is there.
     mutating func instance(_ place: Int?) throws(TokenError) -> Instance? {
         guard let place, case .dictionary(let keys, let values) = try open(place) else { return nil }
         return try instance(keys, values)
@@ -92,7 +92,7 @@ struct KeyedArchive {
         return values
     }
 
-    /// The places in a dictionary; nil when the instance is none.
+    /// The places in a dictionary; nil if the instance is not a dictionary.
     mutating func pairs(_ instance: Instance) throws(TokenError) -> [(key: Int, value: Int)]? {
         guard instance.className.hasSuffix("Dictionary"), let place = instance.members["NS.keys"],
             case .list(let keys) = try open(place)

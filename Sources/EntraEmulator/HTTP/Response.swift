@@ -27,7 +27,7 @@ struct Response: Sendable {
         var headers = headers
         headers.replaceOrAdd(name: "Content-Type", value: type)
         headers.replaceOrAdd(name: "Cache-Control", value: "no-store, no-cache")
-        // RFC 6749 section 5.1 requires it of token replies, besides.
+        // RFC 6749 section 5.1 requires this header field as well in token responses.
         headers.replaceOrAdd(name: "Pragma", value: "no-cache")
         return Response(status: status, headers: headers, body: body)
     }

@@ -232,7 +232,7 @@ extension MSALClaimsRequestTarget {
 
 /// A type that can be written as JSON.
 public protocol MSALJsonSerializable: NSObjectProtocol {
-    /// The object as JSON text; nil when that cannot be done.
+    /// The object as JSON text; nil if that cannot be done.
     func jsonString() -> String?
 }
 

@@ -2,8 +2,8 @@ internal import AppleTypes
 
 /// The parameters of a sign-out.
 open class MSALSignoutParameters: MSALParameters {
-    /// How the sign-out page is shown: a copy of the argument of the initializer, else a placeholder, which may be read
-    /// on the main thread only on Apple's systems.
+    /// How the sign-out page is shown: a copy of the argument of the initializer, else a placeholder. On Apple's systems, the placeholder may
+    /// be read on the main thread only.
     public var webviewParameters: MSALWebviewParameters { given ?? Self.placeholder }
     /// Whether to open the sign-out page of the authority in the system browser too. False by default.
     ///

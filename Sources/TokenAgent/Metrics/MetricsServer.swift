@@ -16,8 +16,8 @@ internal import TokenModel
 
 /// Serves the agent's measurements over HTTP on a Unix socket of its own: `GET /metrics`, in Prometheus' text format.
 ///
-/// It has an event loop and a thread of its own, so that a scraper which is slow, hostile or one of many costs the agent's event loop one
-/// short function call for each answer, and fifty of them in a second at most. Connections, their time and the length of a request are
+/// It has an event loop and a thread of its own. A scraper costs the agent's event loop one short function call for each answer, however slow
+/// or hostile it is, and all scrapers together fifty of these in a second at most. Connections, their time and the length of a request are
 /// limited, and no process can use up the connections. The peer is identified before a byte is read, and the access policy decides as for
 /// `get_status`.
 final class MetricsServer: Sendable {

@@ -68,7 +68,7 @@ final class KeptReplies {
         /// The request's frame without its IDs, and the places of these.
         private(set) var request: [UInt8]
         let layout: SilentRequestLayout
-        /// The packed reply; nil when it has been discarded, although the hit of a connection may refer to it.
+        /// The packed reply; nil if it has been discarded, although the last hit of a connection may still refer to this object.
         private(set) var reply: PackedReply?
         var keeper: Keeper
         /// The number of the last use.

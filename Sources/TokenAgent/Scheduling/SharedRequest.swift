@@ -4,7 +4,7 @@ final class SharedRequest<Member: Hashable> {
     /// The member that has made the request.
     let first: Member
     private(set) var members: Set<Member>
-    /// Whether nobody wants what the request is for any more.
+    /// Whether the request is not needed any more.
     private(set) var isAbandoned = false
     private var queued: QueuedWait?
     /// Adds the request to the queue of another member; nil unless it waits.

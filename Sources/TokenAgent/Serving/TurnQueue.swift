@@ -20,8 +20,8 @@ struct PeerTurn {
         (self.start, self.length, self.isShort) = (start, length, isShort)
     }
 
-    /// Makes the turn a quarter as long, because of a request that had to be worked out: one such request may take as long as twenty
-    /// that are answered with a kept reply, and the next one may overrun the turn by as much.
+    /// Shortens the turn to a quarter, because a request had no kept reply: such a request may take as long as twenty that have one, and the
+    /// next one may overrun the turn by as much.
     mutating func shorten() { isShort = true }
 
     func isOver(at time: NIODeadline) -> Bool { time >= start + (isShort ? length.quarter : length) }

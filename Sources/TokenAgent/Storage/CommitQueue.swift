@@ -78,11 +78,11 @@ final class CommitQueue {
     /// A number that grows whenever everything in memory has to be written again.
     private var losses: Int { store.report.losses + lossesDuringReads }
 
-    /// Whether the store has everything that is in memory, as far as it knows, but for the commits in progress: every earlier one has
+    /// Whether the store has everything that is in memory, apart from the commits in progress, and no loss is known: every earlier commit has
     /// succeeded, lost records have been written again, and no read of records, which may find a loss, is in progress.
     var isComplete: Bool { !hasUnsavedChanges && reads == 0 }
 
-    /// Whether the store has everything that is in memory, as far as it knows, and no commit is in progress.
+    /// Whether `isComplete`, and no commit is in progress.
     var isIdle: Bool { isComplete && locks.heldKeys.isEmpty }
 
     /// Makes changes durable, then visible.

@@ -90,7 +90,7 @@ final class PendingRemoval {
     }
 
     /// The removals of the credentials that changes move to another account, or to another host name of its cloud, and that this removal has
-    /// removed at the former place: they have other keys now, by which `find` does not know them.
+    /// removed at the former place: they have other keys now, under which `find` does not find them.
     func removals(ofRecordsMovedBy applied: [CacheChange], _ clouds: CloudDirectory) -> [CacheChange] {
         var origins: [RecordKey: AccountKey] = [:]
         for case .remove(let key, let account?) in applied where Self.credentials.contains(key.kind) {

@@ -36,6 +36,7 @@ struct RedemptionKey: Hashable {
         return texts.reduce(target.length) { $0 + $1.text.utf8.count }
     }
 
+    /// Returns nil if the plan has no refresh token.
     init?(_ plan: RedemptionPlan, _ parameters: TokenParameters) {
         guard let first = plan.candidates.first else { return nil }
         target = Target(

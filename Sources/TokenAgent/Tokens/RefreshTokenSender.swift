@@ -42,7 +42,7 @@ final class RefreshTokenSender {
         let authority = try await authorities.resolve(
             plan.authority, parameters, username: memory.cache.username(of: plan.account, in: group) ?? username)
         if let refusal = commits.refusal { throw refusal }
-        // If the note cannot be written, or there is no room for the response: the token is not sent, and stays valid.
+        // Throws if the note cannot be written, or there is no room for the response: the token is not sent then, and stays valid.
         try await commits.write([notes.note(of: token, in: group, at: now())], isRetried: false)
         // If the tokens cannot be read, the redemption goes on, since nothing shows that this token has been removed.
         try? await reader.read(memory.cache.accounts(withTokensOf: token.account, in: group), in: group)

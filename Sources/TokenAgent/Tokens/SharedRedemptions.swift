@@ -3,8 +3,8 @@ internal import TokenCache
 internal import TokenEndpoint
 internal import TokenModel
 
-/// The redemptions in progress: equal requests share one, and no peer uses up the connections for those of others. One that waits, and for
-/// whose result no connection waits any more, ends.
+/// The redemptions in progress: equal requests share one, and no peer uses up the connections for those of others. A redemption that has not
+/// begun is abandoned when no connection waits for its result any more.
 ///
 /// An error that would repeat is returned again for a limited time, without a redemption (`ThrottleTable`).
 ///
@@ -133,10 +133,10 @@ final class SharedRedemptions {
         }
     }
 
-    /// Abandons the redemptions for which only a connection has waited that has ended. They would keep others waiting, and count for the
+    /// Abandons the redemptions for which no connection waits any more, since this one has ended. They would delay others, and count for the
     /// connection's peer, until their turns have come. A refresh token that is being sent is not affected.
     func abandon(for connection: ConnectionID) {
-        for request in requests.removeValue(forKey: connection)?.values.map(\.self) ?? [] { request.abandon() }
+        for request in (requests.removeValue(forKey: connection) ?? [:]).values { request.abandon() }
         for key in awaited.removeValue(forKey: connection) ?? [] {
             inProgress[key]?.connections.remove(connection)
             guard let shared = inProgress[key], shared.connections.isEmpty else { continue }
@@ -173,7 +173,7 @@ final class SharedRedemptions {
     /// are connections to one host.
     static var otherConnections: Int { TokenEndpointClient.otherConnections }
 
-    /// The result of a request that was abandoned, which no connection waits for.
+    /// The error of a request that was abandoned, for which no connection waits.
     static let abandoned = TokenError(.cancelled, "the connection that has waited for the token was closed")
 
     private static let unanswered = TokenError(.timedOut, "the token could not be renewed in time")

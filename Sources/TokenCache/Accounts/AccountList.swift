@@ -97,9 +97,10 @@ extension CredentialCache {
         }
     }
 
-    /// Whether an account that is known by its username only is listed: not if an account of its cloud with this name
-    /// has an identifier, and is listed too or was signed out of by the app; and not if AD FS has issued its tokens without naming a
-    /// user. True for other accounts.
+    /// Whether to list an account that is known by its username only; true for other accounts.
+    ///
+    /// It is not listed if AD FS has issued its tokens without naming a user, or if an account of its cloud with the same name has an
+    /// identifier, and either is listed as well or was signed out of by the app.
     private func isBesideNoKnownAccount(
         _ account: AccountKey, _ profiles: [ListedProfile], for request: ListAccounts, in partition: Partition
     ) -> Bool {

@@ -99,9 +99,9 @@ package struct AccountKey: Sendable, Hashable {
 extension Authority {
     /// The realm under which an account's tokens are saved.
     ///
-    /// B2C's tokens need not name the tenant that issued them, and an authority may name it by a domain: the account's home
-    /// tenant is used instead, also for External ID at a domain of the organisation, whose results name the authority of the request.
-    /// ADAL treats `organizations` as `common`.
+    /// At B2C it is the account's home tenant: tokens need not name the tenant that issued them, and an authority may name it by a domain. So
+    /// it is for External ID at a domain of the organisation, whose results name the authority of the request. ADAL treats `organizations`
+    /// as `common`.
     package func realm(for account: AccountKey, _ version: OAuthVersion) -> String {
         if kind == .b2c || isAtCustomDomain, let tenant = account.homeAccountID?.tenantID { return tenant }
         let realm = realm.lowercased()

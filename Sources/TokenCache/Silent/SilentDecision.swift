@@ -2,8 +2,8 @@ package import TokenModel
 
 /// The answer of the cache to a silent request.
 package enum SilentDecision: Sendable, Equatable {
-    /// Return this result from the cache. At the times of `during`, which has the present one, an equal request gets an equal result from
-    /// the same cache; nil if that is certain for the present time only.
+    /// Return this result from the cache. At the times of `during`, which include the present one, an equal request gets an equal result
+    /// from the same cache; nil if that is certain for the present time only.
     case use(TokenResult, during: ClosedRange<Int64>?)
     /// Redeem a refresh token.
     case redeem(RedemptionPlan)

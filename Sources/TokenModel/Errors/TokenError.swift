@@ -142,9 +142,9 @@ extension TokenError {
         case agentUnavailable
         /// -53005: another user's process listens on the socket.
         case peerNotAuthorized
-        /// -53006: the deadline passed.
+        /// -53006: no reply or response arrived in time, or the user has not finished a sign-in in time.
         case timedOut
-        /// -53007: the caller cancelled. From an agent, it is stopping: `AgentClient` throws `agentUnavailable` instead.
+        /// -53007: the caller has cancelled the call. An agent that stops sends it too; `AgentClient` then throws `agentUnavailable`.
         case cancelled
         /// -53008: the agent's store is locked, cannot be read or written, or has no room.
         case storeUnavailable

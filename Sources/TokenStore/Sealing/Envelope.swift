@@ -74,7 +74,7 @@ struct Envelope: Sendable, Equatable {
     /// Decrypts the content; nil if the key is wrong or the envelope has been changed.
     func open(with key: SymmetricKey) -> [UInt8]? { open(with: key) { Array($0) } }
 
-    /// Passes the decrypted content to `body`, and wipes it afterwards; nil as above.
+    /// Passes the decrypted content to `body`, and wipes it afterwards; nil if the key is wrong or the envelope has been changed.
     func open<Result>(with key: SymmetricKey, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
         guard let box = try? AES.GCM.SealedBox(combined: bytes[sealedStart...]),
             var content = try? AES.GCM.open(box, using: key, authenticating: bytes[..<sealedStart])
