@@ -67,7 +67,7 @@ extension CredentialCache {
         {
             return nil
         }
-        guard isBesideNoKnownAccount(key, profiles, for: request, in: partition) else { return nil }
+        guard hasNoKnownNamesake(key, profiles, for: request, in: partition) else { return nil }
         if let username = request.username?.lowercased(), !profiles.usernames.contains(username) { return nil }
         if let local = request.localAccountID?.lowercased(),
             !profiles.contains(where: { $0.profile.localAccountID == local })
@@ -101,7 +101,7 @@ extension CredentialCache {
     ///
     /// It is not listed if AD FS has issued its tokens without naming a user, or if an account of its cloud with the same name has an
     /// identifier, and either is listed as well or was signed out of by the app.
-    private func isBesideNoKnownAccount(
+    private func hasNoKnownNamesake(
         _ account: AccountKey, _ profiles: [ListedProfile], for request: ListAccounts, in partition: Partition
     ) -> Bool {
         guard let name = account.name else { return true }
