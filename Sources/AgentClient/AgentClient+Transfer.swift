@@ -154,7 +154,7 @@ extension AgentClient {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(parts.reduce(0) { $0 + $1.count })
         for part in parts { part.withBytes { bytes += $0 } }
-        defer { bytes.withUnsafeMutableBytes { wipeMemory($0) } }
+        defer { bytes.wipe() }
         return Secret(bytes: bytes)
     }
 

@@ -54,7 +54,7 @@ package struct CacheExport: Sendable {
         guard !pending.isEmpty else { return nil }
         let part = Secret(bytes: pending.prefix(limit))
         let rest = Array(pending.dropFirst(limit))
-        pending.withUnsafeMutableBytes { wipeMemory($0) }
+        pending.wipe()
         pending = rest
         return part
     }

@@ -17,7 +17,7 @@ package enum PassphraseLine {
     /// - Throws: `invalidDeveloperParameter` (-51112) if the line is longer than `limit`.
     package static func read(from descriptor: Int32) throws(TokenError) -> Secret {
         var bytes = [UInt8](repeating: 0, count: limit + 1)
-        defer { bytes.withUnsafeMutableBytes { wipeMemory($0) } }
+        defer { bytes.wipe() }
         var count = 0
         while count < bytes.count {
             let length = readByte(descriptor, &bytes[count])

@@ -35,7 +35,7 @@ package final class PrivateFileReader {
     /// - Throws: the error of `files` if the file cannot be read.
     package func next() throws(TokenError) -> Secret? {
         var bytes = [UInt8](repeating: 0, count: Self.partSize)
-        defer { bytes.withUnsafeMutableBytes { wipeMemory($0) } }
+        defer { bytes.wipe() }
         let length = try files.attempt("cannot read", path) { () throws(SystemError) in
             try bytes.withUnsafeMutableBytes { buffer in
                 Result { () throws(SystemError) in try file.readBytes(into: buffer) }

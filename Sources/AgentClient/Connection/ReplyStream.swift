@@ -75,5 +75,5 @@ struct ReplyStream {
     }
 
     /// Overwrites the buffer, through which access tokens have passed.
-    mutating func wipe() { buffer.withUnsafeMutableBytes { wipeMemory($0) } }
+    mutating func wipe() { buffer.wipe() }
 }

@@ -104,7 +104,7 @@ struct UnifiedExport {
         JSONTree.write(name, to: &bytes)
         bytes.append(UInt8(ascii: ":"))
         bytes += body
-        body.withUnsafeMutableBytes { wipeMemory($0) }
+        body.wipe()
     }
 
     private mutating func write(sectionName name: String, _ bytes: inout [UInt8]) {

@@ -52,7 +52,7 @@ struct FormParameters: Sendable {
         var bytes: [UInt8] = []
         // The capacity is sufficient: an array that grows would leave copies of the secrets in memory.
         bytes.reserveCapacity(fields.reduce(0) { $0 + 3 * ($1.name.utf8.count + Self.count($1.value)) + 2 })
-        defer { bytes.withUnsafeMutableBytes { wipeMemory($0) } }
+        defer { bytes.wipe() }
         for field in fields {
             if !bytes.isEmpty { bytes.append(UInt8(ascii: "&")) }
             Self.encode(field.name.utf8, to: &bytes)

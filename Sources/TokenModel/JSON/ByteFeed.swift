@@ -42,7 +42,7 @@ package struct ByteFeed {
             nextPart += 1
             index = 0
             // Overwritten in place, so that no copy of a token stays in memory.
-            buffer.withUnsafeMutableBytes { wipeMemory($0) }
+            buffer.wipe()
             buffer.removeAll(keepingCapacity: true)
             part.withBytes { buffer += $0 }
         }
@@ -51,6 +51,6 @@ package struct ByteFeed {
     /// Overwrites the last part in memory.
     mutating func wipe() {
         guard part != nil else { return }
-        buffer.withUnsafeMutableBytes { wipeMemory($0) }
+        buffer.wipe()
     }
 }

@@ -28,7 +28,7 @@ package enum Base64URL {
     package static func encode(_ secret: Secret) -> Secret {
         var text: [UInt8] = []
         text.reserveCapacity(secret.count / 3 * 4 + 4)
-        defer { text.withUnsafeMutableBytes { wipeMemory($0) } }
+        defer { text.wipe() }
         secret.withBytes { bytes in
             for start in stride(from: 0, to: bytes.count, by: 3) {
                 let group = bytes[start..<min(start + 3, bytes.count)]

@@ -95,6 +95,11 @@ package func wipeMemory(_ memory: UnsafeMutableRawBufferPointer) {
     #endif
 }
 
+extension [UInt8] {
+    /// Overwrites the bytes with zeros. The array must not share its storage with a copy.
+    package mutating func wipe() { withUnsafeMutableBytes { wipeMemory($0) } }
+}
+
 /// An allocator for secrets. Its pages are excluded from core dumps and, up to a limit, from swap.
 ///
 /// If the system refuses that, the memory is ordinary memory, and wiped all the same.

@@ -1,4 +1,5 @@
 internal import CAgentSystem
+internal import TokenModel
 
 /// The part of the agent's helper that runs `secret-tool` with the attributes of one store. The agent restricts itself after its start,
 /// and can then start no program.

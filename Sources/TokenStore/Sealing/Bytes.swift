@@ -47,13 +47,7 @@ struct ByteReader {
     }
 }
 
-/// Wipes memory that has held a key.
-extension [UInt8] {
-    /// Overwrites the bytes. The array must not share its storage with a copy.
-    mutating func wipe() { withUnsafeMutableBytes { wipeMemory($0) } }
-}
-
 extension Data {
-    /// Overwrites the bytes. The array must not share its storage with a copy.
+    /// Overwrites the bytes with zeros. The data must not share its storage with a copy.
     mutating func wipe() { withUnsafeMutableBytes { wipeMemory($0) } }
 }
