@@ -98,7 +98,7 @@ struct LoadedCache: RecordReceiver {
     /// refresh token: it is kept under the issuer `unresolved`, where no request finds it, and a sign-out does.
     private mutating func resolve(_ record: CacheRecord, _ group: SharingGroup, _ stored: RecordKey) {
         let isRefreshToken = if case .refreshToken = record { true } else { false }
-        guard let account = record.header.account.flatMap({ owner(of: record, $0, in: group) }) else {
+        guard let account = record.header.account.flatMap({ knownAccount(of: record, $0, in: group) }) else {
             if isRefreshToken { keep(record, group, stored) } else { stale.append(stored) }
             return
         }
@@ -114,20 +114,23 @@ struct LoadedCache: RecordReceiver {
         add(isStored ? .record(record, group, stored: stored) : .repaired(record, group, stored: stored))
     }
 
-    private func owner(of record: CacheRecord, _ account: AccountKey, in group: SharingGroup) -> AccountKey? {
+    /// The one account to which a record without an issuer can belong; nil if there is none, or there are several.
+    ///
+    /// - Parameter account: the record's account, whose issuer is not known.
+    private func knownAccount(of record: CacheRecord, _ account: AccountKey, in group: SharingGroup) -> AccountKey? {
         let (environment, partition) = (record.header.environment, cache.partition(group))
         let known =
             switch account.identity {
             case .home(let identifier): partition.accounts(with: identifier)
             case .name(let name): partition.accounts(named: name).filter { $0.identity == account.identity }
             }
-        let owners = known.filter { key in
+        let accounts = known.filter { key in
             partition[key].accounts.values.contains { environment == nil || $0.environment == environment }
         }
         // A sign-in or a sign-out is recorded once for an app and an identifier.
         let own = AccountKey(issuer: .microsoft, identity: account.identity)
-        if environment == nil, owners.isEmpty || owners.contains(own) { return own }
-        return owners.count == 1 ? owners.first : nil
+        if environment == nil, accounts.isEmpty || accounts.contains(own) { return own }
+        return accounts.count == 1 ? accounts.first : nil
     }
 
     private mutating func bindRefreshTokens() {
