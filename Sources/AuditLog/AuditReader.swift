@@ -48,7 +48,7 @@ package struct AuditReader {
         check = AuditCheck(mayHaveDropped: names.last.map(file.isAt) ?? false)
     }
 
-    /// Returns the next line or finding; nil at the present end of the log. A later call goes on from there.
+    /// Returns the next line or finding; nil at the present end of the log. A later call continues from there.
     package mutating func next() throws(TokenError) -> Item? {
         while items.isEmpty {
             do throws(SystemError) {

@@ -107,7 +107,7 @@ package final class CurlEngine: Sendable {
         if let refusal, case .start(let transfer) = command { transfer.end(.failure(refusal)) }
     }
 
-    // MARK: - The thread
+    // MARK: The thread
 
     private func startThread(_ state: inout State) -> CurlFailure? {
         // The previous thread has left its loop, so that this does not block.

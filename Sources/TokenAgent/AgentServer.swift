@@ -240,7 +240,7 @@ package final class AgentServer: Sendable {
             }
             await finishRedemptions()
         }
-        // The program that asks would go on without the agent.
+        // The program that asks would keep running without the agent.
         await base.confirmer.stop()
         await base.endpoint.close()
         await runWithTimeout(Self.changeTime) { owner.assumeIsolated { $0.shutDown() } }

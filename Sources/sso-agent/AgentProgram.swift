@@ -93,7 +93,7 @@ struct AgentProgram {
         try? PrivateFiles(errorCode: .agentUnavailable).makeDirectory(folder, parentMode: 0o700)
     }
 
-    /// Goes on as a process of its own, whose messages the program that has started it reads until it listens.
+    /// Continues as a process of its own. The program that has started it reads its messages until it listens.
     private static func detach() throws(TokenError) {
         guard FileStatus.effectiveUser != 0 else {
             throw TokenError(.agentUnavailable, "an agent of root's is not started on demand")

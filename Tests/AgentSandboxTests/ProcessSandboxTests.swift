@@ -119,7 +119,7 @@ internal import Testing
             }
         }
 
-        // MARK: - The rules
+        // MARK: The rules
 
         @Test func readsTheFolderOfAFileThatMayBeReplaced() {
             let sandbox = Self.sandbox(files: ["/srv/certificates/ca.pem", "/home/alice/ca.pem"])

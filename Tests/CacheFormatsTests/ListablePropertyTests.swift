@@ -99,7 +99,7 @@ internal import TokenWire
     }
 }
 
-// MARK: - What somebody may say
+// MARK: What somebody may say
 
 extension ListablePropertyTests {
     /// Some of these are valid, some are too long, and some have invalid characters.

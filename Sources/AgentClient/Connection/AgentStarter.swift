@@ -121,7 +121,7 @@ struct AgentStarter {
         defer { close(ends.read) }
         let child = try spawn(program, output: ends.write)
         let printed = read(ends.read, until: deadline)
-        // The agent itself goes on as another process; this one ends when the agent listens, or cannot.
+        // The agent itself continues as another process; this one ends when the agent listens, or cannot.
         finish(child, steps: printed == nil ? 0 : 50)
         guard let printed else { throw Self.late(program) }
         guard printed.contains("listening on ") else {

@@ -102,7 +102,7 @@ private struct ImportMerge {
 
     private var partition: Partition { cache.partition(group) }
 
-    // MARK: - Accounts
+    // MARK: Accounts
 
     /// Merges the accounts. They come before the credentials, whose accounts they identify: an account that is known by its
     /// username may be one that the file lists with its identifier.
@@ -140,7 +140,7 @@ private struct ImportMerge {
         if partition.opaqueRecords[entry.key] != entry { save(.opaque(entry)) }
     }
 
-    // MARK: - Credentials
+    // MARK: Credentials
 
     /// Merges the credentials. Tokens that were requested from the tenant come before those of other realms, which may repeat
     /// them.
@@ -274,7 +274,7 @@ private struct ImportMerge {
         }
     }
 
-    // MARK: - Identification of accounts
+    // MARK: Identification of accounts
 
     /// The entry's record, assigned to the identifier of its account if that is known.
     private func identified(_ entry: ForeignCache.Entry) -> CacheRecord {
@@ -299,7 +299,7 @@ private struct ImportMerge {
         return environment.flatMap { named.soleIdentifier(named: name, of: account.issuer, at: $0, cache.clouds) }
     }
 
-    // MARK: - Sign-ins
+    // MARK: Sign-ins
 
     /// Records that the apps whose tokens were imported are signed in, also after a sign-out, and the authorities that lead to
     /// their tokens.

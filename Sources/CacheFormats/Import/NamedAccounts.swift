@@ -58,7 +58,7 @@ struct NamedAccounts {
     /// Whether no entry of the file needs the index, which then stays empty.
     var isEmpty: Bool { namesakes.isEmpty }
 
-    // MARK: - Changes
+    // MARK: Changes
 
     /// Adds an account record that an import has saved.
     ///
@@ -114,7 +114,7 @@ struct NamedAccounts {
         }
     }
 
-    // MARK: - Searches
+    // MARK: Searches
 
     /// The identifier of the first account with a username that is a user of a tenant's directory: by its identifier, or by one of
     /// its records.

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Information about an Apple device that is managed by an organization. Inert: it is empty.
+/// Information about an Apple device that is managed by an organisation. Inert: it is empty.
 open class MSALDeviceInformation: NSObject {
     /// Always `default`: the device of one user.
     open var deviceMode: MSALDeviceMode { .default }

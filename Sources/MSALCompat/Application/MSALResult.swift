@@ -85,7 +85,7 @@ open class MSALResult: NSObject, @unchecked Sendable {
         return MSALAccount(account, listsTenants: false)
     }
 
-    /// The authority that issued the token, with the tenant's ID; for B2C and External ID at a domain of the organization, that of the
+    /// The authority that issued the token, with the tenant's ID; for B2C and External ID at a domain of the organisation, that of the
     /// request.
     open var authority: MSALAuthority { MSALAuthority.issuer(issuer) }
 

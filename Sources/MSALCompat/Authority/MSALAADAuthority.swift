@@ -60,7 +60,7 @@ open class MSALAADAuthority: MSALAuthority {
 @nonexhaustive(warn) public enum MSALAudienceType: Int, Sendable {
     /// Work, school and personal accounts: `common`.
     case azureADAndPersonalMicrosoftAccountAudience = 0
-    /// Work and school accounts of any organization: `organizations`.
+    /// Work and school accounts of any organisation: `organizations`.
     case azureADMultipleOrgsAudience = 1
     /// Accounts of one tenant, which has to be given.
     case azureADMyOrgOnlyAudience = 2

@@ -61,7 +61,7 @@ open class MSALInteractiveTokenParameters: MSALTokenParameters {
     open var promptType = MSALPromptType.default
     /// The username with which the sign-in page is filled in; that of `account`, if it is set, takes precedence.
     open var loginHint: String?
-    /// The domain of the organization to sign in to, which may skip a page.
+    /// The domain of the organisation to sign in to, which may skip a page.
     open var domainHint: String?
     /// Scopes to consent to in this sign-in, for later requests.
     open var extraScopesToConsent: [String]?

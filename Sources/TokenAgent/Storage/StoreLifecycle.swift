@@ -146,7 +146,7 @@ final class StoreLifecycle {
     }
 
     /// The wait of a request for the cache, or an error if the keyring has not returned the store's key in time: it asks its user for a
-    /// password, or does not answer at all. The load goes on.
+    /// password, or does not answer at all. The load continues.
     private func withKeyringTimeout(
         _ wait: EventLoopFuture<Result<Void, TokenError>>
     ) -> EventLoopFuture<Result<Void, TokenError>> {

@@ -67,7 +67,7 @@ final class RefreshTokenRedeemer {
             return self.tasks.start { () async throws(TokenError) in
                 let fallback = await self.fallback(of: plan, for: request)
                 if case .success(let token) = outcome.usingFallback(fallback, at: self.now()) { return token }
-                // After the time limit, the redemption goes on.
+                // The redemption continues after the time limit.
                 let token: TokenResult = try await redemption.outcome()
                 return token.answering(request.parameters.correlationID)
             }

@@ -44,7 +44,7 @@ final class RefreshTokenSender {
         if let refusal = commits.refusal { throw refusal }
         // Throws if the note cannot be written, or there is no room for the response: the token is not sent then, and stays valid.
         try await commits.write([notes.note(of: token, in: group, at: now())], isRetried: false)
-        // If the tokens cannot be read, the redemption goes on, since nothing shows that this token has been removed.
+        // If the tokens cannot be read, the redemption continues, since nothing shows that this token has been removed.
         try? await reader.read(memory.cache.accounts(withTokensOf: token.account, in: group), in: group)
         guard memory.cache.stillHolds(token, in: group), !memory.cache.isSignedOut(token.account, of: parameters) else {
             await deleteNote(of: token, in: group)

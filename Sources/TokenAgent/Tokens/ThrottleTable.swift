@@ -3,9 +3,11 @@ internal import TokenModel
 
 /// Recent errors of token endpoints, which are returned again for a limited time without another request.
 ///
-/// The rules are MSAL's, but for the status 511: the error of an overloaded server (429, 5xx, or `Retry-After`) is returned for as long as
-/// `Retry-After` says, but at most an hour, otherwise for a minute; one that only the user can resolve for two minutes, or until the next
-/// sign-in. The table is for all apps; `RedemptionKey` has what a record is for.
+/// The rules are MSAL's, apart from the status 511. The error of an overloaded server (429, 5xx, or `Retry-After`) is returned for the time
+/// of `Retry-After`, at most an hour, or for a minute without it. An error that only the user can resolve is returned for two minutes, or
+/// until the next sign-in. The table is shared by all apps; `RedemptionKey` has the properties by which its records are found.
+///
+/// Used on the actor of `CacheOwner` only.
 final class ThrottleTable {
     private struct Record {
         var error: TokenError

@@ -97,7 +97,7 @@ extension CredentialCache {
         guard authority.admits(token.account), let binding = token.binding,
             clouds.isBound(binding, to: authority)
         else { return false }
-        // The v1 endpoint has no personal accounts: `consumers` does not refer to an account of an organization.
+        // The v1 endpoint has no personal accounts: `consumers` does not refer to an account of an organisation.
         if parameters.version == .v1, authority.kind == .entra, authority.realm == "consumers",
             !token.account.isPersonal
         {

@@ -63,7 +63,7 @@ extension StoreEngine {
         begin(with: mark, counter)
     }
 
-    /// Writes the mark of a counter that has been made, and raises the counter. If that fails, the next commit goes on with it.
+    /// Writes the mark of a counter that has been made, and raises the counter. If that fails, the next commit does it.
     private func begin(with mark: RollbackMark, _ counter: RollbackCounter) {
         note { () throws(TokenError) in
             try save(mark)

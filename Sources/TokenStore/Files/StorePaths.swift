@@ -118,7 +118,7 @@ struct StorePaths: Sendable {
         }
     }
 
-    // MARK: - Replacement
+    // MARK: Replacement
 
     /// Whether a complete new database waits to replace the current one, which may have been moved already.
     var isReplacing: Bool {
@@ -160,7 +160,7 @@ struct StorePaths: Sendable {
         return number(68..<72) == StoreDatabase.applicationID && length == number(28..<32) * pageSize
     }
 
-    // MARK: - Quarantine
+    // MARK: Quarantine
 
     /// Renames the database, its log and `others`; the new names have the time in them.
     ///

@@ -185,7 +185,7 @@ struct KeyRing {
         }
     }
 
-    // MARK: - Downgrades
+    // MARK: Downgrades
 
     /// The reason why a store that is not sealed is not accepted; nil if the user has asked for it, and nothing says that there was a sealed
     /// one before it. Whoever may write to the folder can remove `cache.key`, so that its absence proves nothing.
@@ -231,7 +231,7 @@ struct KeyRing {
             .storeUnavailable, "the agent was started with --require-key-source \(required.name), and takes no other")
     }
 
-    // MARK: - Reading
+    // MARK: Reading
 
     var keyFile: KeyFile { KeyFile(in: directory) }
 

@@ -106,7 +106,7 @@ enum SessionChecks {
         AgentEnvironment.current.assumedRuntimeDirectory.map { ["env", "XDG_RUNTIME_DIR=\($0)"] } ?? []
     }
 
-    /// Whether the agent goes on after a log-out.
+    /// Whether the agent keeps running after a log-out.
     private static var linger: HealthCheck? {
         #if os(Linux)
             guard FileStatus("/run/systemd/system") != nil, let entry = getpwuid(FileStatus.effectiveUser) else {

@@ -5,7 +5,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// ADAL with the AD FS of an organization.
+/// ADAL with the AD FS of an organisation.
 @Suite(.bounded) struct ADALWithADFSTests {
     private static let farm = "https://fs.contoso.com/adfs"
     private static let api = "https://api.contoso.com"

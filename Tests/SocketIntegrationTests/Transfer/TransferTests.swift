@@ -138,7 +138,7 @@ internal import TokenWire
         }
     }
 
-    // MARK: - Scenario S4
+    // MARK: Scenario S4
 
     /// An older ADAL's cache: MSAL lists its account, gets a token without a prompt, and the account has its identifier
     /// from then on; ADAL goes on as before.

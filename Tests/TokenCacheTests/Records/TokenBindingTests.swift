@@ -148,7 +148,7 @@ internal import TokenModel
         #expect(builder.decide(parameters, account, force: true).needsInteraction)
     }
 
-    // MARK: - Tokens that another library, or an earlier version, saved
+    // MARK: Tokens that another library, or an earlier version, saved
 
     /// Earlier versions bound the tokens of a custom domain to its host. The app's authorities tell the path, if there is one.
     @Test(arguments: [Authority.Kind.b2c, .ciam]) func completesABindingWithoutAPathFromTheAppsAuthority(

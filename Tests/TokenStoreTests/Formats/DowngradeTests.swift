@@ -94,7 +94,7 @@ internal import TokenStore
         await store.close()
     }
 
-    // MARK: - A required source
+    // MARK: A required source
 
     @Test func refusesAStoreWhoseKeyHasAnotherSource() async throws {
         let folder = try await StoreFolder.withOneRecord()
