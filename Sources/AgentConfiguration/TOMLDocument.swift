@@ -1,8 +1,8 @@
 internal import TokenModel
 
-/// A document in the subset of TOML 1.0 that the configuration needs: comments, `[table]`, `[table.name]`, `[[element]]` of an array of tables,
-/// and `key = value` with a basic string, a literal string, an integer, a Boolean, or an array of strings on one line. Anything
-/// else is an error with a line number.
+/// A document in the subset of TOML 1.0 that the configuration needs: comments, `[table]`, `[table.name]`, `[[element]]` of an array of
+/// tables, and `key = value` with a basic string, a literal string, an integer, a Boolean, or an array of strings on one line. Anything else
+/// is an error with a line number.
 struct TOMLDocument: Sendable, Equatable {
     enum Value: Sendable, Equatable {
         case text(String)

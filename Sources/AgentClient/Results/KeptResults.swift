@@ -15,8 +15,8 @@ internal import TokenModel
 /// | the time is one at which the agent would decide the same | `Entry.stands` |
 /// | the request is equal to the one that was answered | `AcquireTokenSilent.isRepeated` |
 ///
-/// Safe to use from any thread. The lock is held while a reference is copied, or a result is added. In a copy (`fork`) of the process nothing is
-/// kept, and the lock is not taken: another thread may have held it when the process was copied.
+/// Safe to use from any thread. The lock is held while a reference is copied, or a result is added. In a copy (`fork`) of the process nothing
+/// is kept, and the lock is not taken: another thread may have held it when the process was copied.
 final class KeptResults: Sendable {
     /// The kept results at one time. Immutable, so that it is searched without the lock.
     private struct Table: Sendable {

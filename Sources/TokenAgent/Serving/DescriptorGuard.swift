@@ -10,9 +10,9 @@ internal import NIOCore
 
 /// Keeps the descriptors that a peer sends from being closed on the event loop, where the kernel does not refuse them.
 ///
-/// The kernel closes them when the bytes that they came with are read, or when the connection is closed before that, and a TCP connection among
-/// them may take as long to close as its sender wants. So a second descriptor keeps the connection open until SwiftNIO has closed its own,
-/// and another thread closes this one; and no bytes are read that descriptors came with. Used on the event loop of the connection only.
+/// The kernel closes them when the bytes that they came with are read, or when the connection is closed before that, and a TCP connection
+/// among them may take as long to close as its sender wants. So a second descriptor keeps the connection open until SwiftNIO has closed its
+/// own, and another thread closes this one; and no bytes are read that descriptors came with. Used on the event loop of the connection only.
 final class DescriptorGuard {
     /// The second descriptor; nil after its end.
     private var connection: Int32?
@@ -28,7 +28,8 @@ final class DescriptorGuard {
         channel.closeFuture.assumeIsolated().whenComplete { _ in self.dispose() }
     }
 
-    /// Keeps the connections that wait at a listener, and the descriptors that were sent to them, from being closed on the event loop with it.
+    /// Keeps the connections that wait at a listener, and the descriptors that were sent to them, from being closed on the event loop with
+    /// it.
     static func guardListener(_ listener: any Channel, _ socket: Int32) {
         guard agent_may_have_descriptors(socket) != 0 else { return }
         let copy = fcntl(socket, F_DUPFD_CLOEXEC, 0)
@@ -77,8 +78,8 @@ final class DescriptorGuard {
     private static let disposals = DispatchQueue(label: "sso-agent.descriptors")
 }
 
-/// Provides buffers for as many bytes as wait before the first descriptor. SwiftNIO asks for one right before each read, and reads as much as it
-/// has room for.
+/// Provides buffers for as many bytes as wait before the first descriptor. SwiftNIO asks for one right before each read, and reads as much as
+/// it has room for.
 private struct GuardedReads: RecvByteBufferAllocator {
     let socket: Int32
     let onDescriptors: @Sendable () -> Void

@@ -2,8 +2,8 @@ internal import Logging
 internal import TokenModel
 internal import TokenStore
 
-/// Logs the problems of the store. Each notice of the store is logged once. The number of messages that an app can cause again and again, with
-/// changes or with attempts to unlock the store, is limited.
+/// Logs the problems of the store. Each notice of the store is logged once. The number of messages that an app can cause again and again,
+/// with changes or with attempts to unlock the store, is limited.
 ///
 /// Used on the actor of `CacheOwner` only.
 final class StoreLog {

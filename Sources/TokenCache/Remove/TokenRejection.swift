@@ -35,8 +35,8 @@ extension CredentialCache {
             .sorted { $0.key < $1.key }.map { remove(.refreshToken, $0.key, account: token.account, group) }
     }
 
-    /// The changes that put the refresh token of a response in the place of the one that was redeemed, and of its copies: each app of a family
-    /// may have one, besides the family's. Empty if the response has no other refresh token, or one that cannot be stored.
+    /// The changes that put the refresh token of a response in the place of the one that was redeemed, and of its copies: each app of a
+    /// family may have one, besides the family's. Empty if the response has no other refresh token, or one that cannot be stored.
     package func changes(
         renewing token: RefreshTokenRecord, with tokens: IssuedTokens, for clientID: ClientID, at now: Int64,
         in group: SharingGroup

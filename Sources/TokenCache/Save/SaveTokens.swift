@@ -128,7 +128,8 @@ extension CredentialCache {
             .map { remove(.refreshToken, $0, account: used.account, saving.parameters.sharingGroup) }
     }
 
-    /// Renews the other copies of the refresh token that was redeemed: the next redemption of another member of the family would send it again.
+    /// Renews the other copies of the refresh token that was redeemed: the next redemption of another member of the family would send it
+    /// again.
     ///
     /// - Parameter secret: the refresh token of the response, also if that token itself has been replaced by a newer one.
     private func renewedCopies(_ saving: Saving, with secret: Secret?) -> [CacheChange] {

@@ -1,7 +1,7 @@
 /// The redirect URI of a browser sign-in, and the redirect URI to register with the identity provider.
 ///
-/// The agent listens on this machine only: an `http` URI on `localhost`, `127.0.0.1` or `[::1]` is used, with a free port if it names none. Any
-/// other, such as `msauth.com.example.app://auth`, is replaced by `http://localhost` with a free port.
+/// The agent listens on this machine only: an `http` URI on `localhost`, `127.0.0.1` or `[::1]` is used, with a free port if it names none.
+/// Any other, such as `msauth.com.example.app://auth`, is replaced by `http://localhost` with a free port.
 package struct BrowserRedirect: Sendable, Equatable {
     /// The app's redirect URI if it cannot be used on this system; nil if it is used, or the app has none.
     package let replaced: String?

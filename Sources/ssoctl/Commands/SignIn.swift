@@ -93,7 +93,8 @@ struct SignInOptions: ParsableArguments {
     @Flag(name: .customLong("print-url"), help: "Print the page, and open no browser.")
     var printsURL = false
 
-    /// The values of `prompt` (OpenID Connect Core 1.0 section 3.1.2.1, and Initiating User Registration), of which a request can have several.
+    /// The values of `prompt` (OpenID Connect Core 1.0 section 3.1.2.1, and Initiating User Registration), of which a request can have
+    /// several.
     private static let prompts = ["select_account", "login", "consent", "create", "none"]
 
     func validate() throws {
