@@ -55,7 +55,7 @@ struct PublishCommand: Command {
                 || account.homeAccountID != nil && account.homeAccountID == name.homeAccountID
         }
         if !found.isEmpty, isExact { return text }
-        let account = try await finder.account(name, { command(account: $0) }, otherwise: "ssoctl accounts")
+        let account = try await finder.account(name, { command(account: $0) }, otherwise: finder.list)
         return account.username ?? account.homeAccountID?.text ?? text
     }
 

@@ -101,7 +101,7 @@ struct SignOutCommand: Command {
         }
         // Nothing is removed by a guess: the user replaces the placeholder.
         return (
-            try await finder.account(name, { words($0) }, placeholder: "ACCOUNT", otherwise: "ssoctl accounts"), []
+            try await finder.account(name, { words($0) }, placeholder: "ACCOUNT", otherwise: finder.list), []
         )
     }
 

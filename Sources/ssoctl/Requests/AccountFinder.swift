@@ -61,6 +61,12 @@ struct AccountFinder {
     let agent: AgentClient
     let sharingGroup: SharingGroup
 
+    /// The command that lists the accounts among which a name is looked for.
+    var list: String {
+        let group = sharingGroup == .standard ? [] : CommandLineWords.option("--group", sharingGroup.name)
+        return CommandLineWords(["ssoctl", "accounts"] + group).text
+    }
+
     /// The accounts that a name means, as ``AccountName/matches(in:)`` decides. The agent finds an exact name without a long list.
     ///
     /// - Parameters:

@@ -32,7 +32,7 @@ struct SignInNeed {
             // A sign-in gets a whole username as its hint. Anything shorter was meant for an account that is signed in.
             return try await finder.unknown(name, token) { isAnybodySignedIn in
                 isAnybodySignedIn && name.loginHint.isEmpty
-                    ? "ssoctl accounts" : target.command("sign-in", name.loginHint)
+                    ? finder.list : target.command("sign-in", name.loginHint)
             }
         }
         guard matches.count == 1 else { return AccountFinder.ambiguous(name, matches, token) }

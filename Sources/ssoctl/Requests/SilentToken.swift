@@ -153,7 +153,7 @@ struct SilentToken {
         return switch error.code {
         case .declinedScopes:
             CommandFailure(error, nextCommand: target.at(authority).command("sign-in", hint + ["--prompt", "consent"]))
-        case .ambiguousAccount: CommandFailure(error, nextCommand: "ssoctl accounts")
+        case .ambiguousAccount: CommandFailure(error, nextCommand: finder.list)
         default: CommandFailure(error).advised(for: target.at(authority), words: hint, at: authority)
         }
     }

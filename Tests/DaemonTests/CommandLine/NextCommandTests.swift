@@ -52,6 +52,7 @@ internal import Testing
                     "ssoctl sign-in graph --scope User.Read --tenant contoso.com --group G"),
                 Case("sign-out alice --app grahp --wipe", 64, "ssoctl sign-out alice --app graph --wipe"),
                 Case("sign-out zed", 3, "ssoctl accounts"),
+                Case("sign-out zed --group G", 3, "ssoctl accounts --group G"),
                 Case("sign-out alcie@contoso.com", 3, "ssoctl sign-out alice@contoso.com"),
                 Case("app show grahp", 64, "ssoctl app show graph"),
                 Case("app remove nosuch", 64, "ssoctl app list"),
@@ -59,6 +60,7 @@ internal import Testing
                 Case("use zed", 3, "ssoctl app list"),
                 Case("unpublish nosuch", 1, "ssoctl sockets"),
                 Case("publish --socket /x --client-id app-1 --account zed", 3, "ssoctl accounts"),
+                Case("publish --socket /x --client-id app-1 --group G --account zed", 3, "ssoctl accounts --group G"),
                 Case(
                     "publish --socket /x --app mail --app grahp --account alice --ttl 30m", 64,
                     "ssoctl publish --socket /x --account alice --app mail --app graph --ttl 1800"),
