@@ -45,7 +45,11 @@ struct UseCommand: Command {
         let path = ConfigurationFiles.current.user
         guard let name else {
             var done = Printout(file: path)
-            guard FileStatus(path) != nil else { return done }
+            guard FileStatus(path) != nil else {
+                // Fails if the environment names the file.
+                _ = try Settings.read()
+                return done
+            }
             try ConfigurationEditor.change(path) { (editor) throws(TokenError) in
                 done.hadDefaults = try editor.removeDefaults()
             }

@@ -274,9 +274,11 @@ internal import Testing
     @Test func createsAConfigurationThatTheEnvironmentNames() async throws {
         try await AgentProcessFixture.with { f in
             let variables = ["SSO_AGENT_CONFIG": f.folder.file("new/config.toml")]
-            let missing = try await f.failure(["app", "list"], status: 1, variables: variables)
-            #expect((missing["message"] as? String)?.contains("does not exist") == true)
-            #expect(missing["nextCommand"] as? String == "ssoctl init")
+            for typed in [["app", "list"], ["use", "--none"]] {
+                let missing = try await f.failure(typed, status: 1, variables: variables)
+                #expect((missing["message"] as? String)?.contains("does not exist") == true, "\(typed)")
+                #expect(missing["nextCommand"] as? String == "ssoctl init", "\(typed)")
+            }
             // Without the file, the agent would not start.
             let begun = ["SSO_AGENT_CONFIG": f.folder.file("begun/config.toml")]
             let status = try await f.onTerminal(["init"], variables: begun).finish().status
