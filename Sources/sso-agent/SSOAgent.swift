@@ -107,6 +107,10 @@ struct SSOAgent: ParsableCommand {
             StandardStream.widenHelp()
             let (status, text) = (exitCode(for: error), fullMessage(for: error))
             if !text.isEmpty { (status.isSuccess ? StandardStream.output : .error).write(text + "\n") }
+            if let problem = StandardStream.outputProblem {
+                StandardStream.error.write("sso-agent: \(problem)\n")
+                exit(withError: ExitCode.failure)
+            }
             exit(withError: status)
         }
     }

@@ -65,6 +65,7 @@ internal import Testing
             for words in [
                 "ssoctl token", "ssoctl token --json", "ssoctl accounts", "ssoctl --help", "ssoctl audit",
                 "ssoctl audit --json", "ssoctl audit --follow", "ssoctl watch", "sso-agent --check-config",
+                "sso-agent --help", "sso-agent --version",
             ] {
                 let name = words.split(separator: " ")[0]
                 let line = "\(Executable.path(String(name)))\(words.dropFirst(name.count)) >/dev/full"
