@@ -29,6 +29,10 @@ struct AuditCommand: AsyncParsableCommand {
 
     @OptionGroup var output: OutputOptions
 
+    func validate() throws {
+        if let file, file.isEmpty { throw ValidationError("--file must not be blank.") }
+    }
+
     func run() async throws {
         let status: ExitStatus
         do {
@@ -44,7 +48,10 @@ struct AuditCommand: AsyncParsableCommand {
             // The file could not be read when the user interrupted the command.
             status = .failed
         } catch {
-            status = CommandFailure(caught: error).withRemedy.report(asJSON: output.json, onOneLine: true)
+            var failure = CommandFailure(caught: error)
+            // A file that was named is all that can be wrong then.
+            if file != nil { failure.nextCommand = "ssoctl audit\(follow ? " --follow" : "")" }
+            status = failure.withRemedy.report(asJSON: output.json, onOneLine: true)
         }
         if status != .done { throw ExitCode(status.rawValue) }
     }

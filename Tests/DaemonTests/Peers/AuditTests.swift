@@ -171,8 +171,14 @@ internal import TokenModel
             agent.process.signal(SIGTERM)
             _ = try await agent.process.finish()
             #expect(!FileManager.default.fileExists(atPath: f.folder.file("state/audit.log")))
-            let ended = try await f.run("ssoctl", ["audit", "--file", f.folder.file("state/audit.log")])
+            let path = f.folder.file("state/audit.log")
+            let ended = try await f.run("ssoctl", ["audit", "--file", path])
             #expect(ended.status == 1 && ended.errors.contains("there is no audit log"))
+            #expect(ended.errors.hasSuffix("\n  → ssoctl audit\n"), "\(ended.errors)")
+            let followed = try await f.failure(["audit", "--file", path, "--follow"], status: 1)
+            #expect(followed["nextCommand"] as? String == "ssoctl audit --follow", "\(followed)")
+            let blank = try await f.failure(["audit", "--file", ""], status: 64)
+            #expect(blank["message"] as? String == "--file must not be blank.", "\(blank)")
         }
     }
 
