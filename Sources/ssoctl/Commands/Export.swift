@@ -69,8 +69,10 @@ struct ExportCommand: Command {
     func execute(_ agent: AgentClient) async throws(TokenError) -> Printout {
         // Checked before the request, so that no secret leaves the agent if the file exists already.
         guard force || !PrivateFiles.commandLine.exists(file) else {
+            // Nothing is replaced by a guess: the user names another file.
             throw TokenError(
-                .invalidDeveloperParameter, "\(file) exists; choose another name, or add --force")
+                .invalidDeveloperParameter, "\(file) exists; choose another name, or add --force"
+            ).suggesting(command(file: "FILE").text)
         }
         let cache = try PrivateFileWriter(file, replacing: force, .commandLine)
         var count = 0
@@ -85,6 +87,13 @@ struct ExportCommand: Command {
         // Asked for afterwards: the export is what counts, even if the agent does not list accounts here.
         let accounts = try? await agent.listAccounts(ListAccounts(clientID: nil, sharingGroup: group))
         return Printout(file: file, bytes: count, hasNoAccounts: accounts?.isEmpty == true)
+    }
+
+    /// The words of this command for another file.
+    private func command(file: String) -> CommandLineWords {
+        let group = group == .standard ? [] : CommandLineWords.option("--group", group.name)
+        return CommandLineWords(["ssoctl", "export", "--format", format.rawValue] + group)
+            + ["--include-secrets", "--output", file]
     }
 
     func describe(_ done: Printout) -> String? {

@@ -145,6 +145,23 @@ internal import Testing
         }
     }
 
+    /// An export replaces no file by a guess.
+    @Test func namesAnotherFileForAnExport() async throws {
+        try await AgentProcessFixture.with { f in
+            let file = f.folder.file("cache.json")
+            try Data("kept".utf8).write(to: URL(filePath: file))
+            let export = "ssoctl export --format msal-json"
+            for (group, next) in [
+                ([], "\(export) --include-secrets --output FILE"),
+                (["--group", "a b"], "\(export) --group 'a b' --include-secrets --output FILE"),
+            ] {
+                let typed = ["export", "--format", "msal-json", "--include-secrets", "-o", file] + group
+                let error = try await f.failure(typed, status: 1)
+                #expect(error["nextCommand"] as? String == next, "\(error)")
+            }
+        }
+    }
+
     @Test func hasTheOptionsOfTheSignInThatFailed() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
