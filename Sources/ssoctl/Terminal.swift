@@ -94,8 +94,9 @@ extension PrivateFiles {
 extension Terminal {
     /// Reads a passphrase from the terminal without echo, or from standard input if that is not a terminal.
     ///
+    /// - Parameter command: the command that asks again, which an error names.
     /// - Throws: `invalidDeveloperParameter` (-51112) if the line is empty.
-    static func passphrase(_ prompt: String) throws(TokenError) -> Secret {
+    static func passphrase(_ prompt: String, again command: String) throws(TokenError) -> Secret {
         let isPerson = isatty(STDIN_FILENO) == 1
         if isPerson {
             // The echo is disabled before the prompt, after which the user may type.
@@ -108,20 +109,25 @@ extension Terminal {
                 printError("")
             }
         }
-        let line = try PassphraseLine.read(from: STDIN_FILENO)
-        guard !line.isEmpty else { throw TokenError(.invalidDeveloperParameter, "no passphrase was given") }
-        return line
+        do throws(TokenError) {
+            let line = try PassphraseLine.read(from: STDIN_FILENO)
+            guard !line.isEmpty else { throw TokenError(.invalidDeveloperParameter, "no passphrase was given") }
+            return line
+        } catch {
+            throw error.suggesting(command)
+        }
     }
 
     /// Reads a new passphrase, on a terminal twice.
     ///
+    /// - Parameter command: the command that asks again, which an error names.
     /// - Throws: `invalidDeveloperParameter` (-51112) if it is too short, or the second one is different.
-    static func newPassphrase() throws(TokenError) -> Secret {
-        let first = try passphrase("New passphrase: ")
-        try SetKey.check(newPassphrase: first)
+    static func newPassphrase(again command: String) throws(TokenError) -> Secret {
+        let first = try passphrase("New passphrase: ", again: command)
+        do throws(TokenError) { try SetKey.check(newPassphrase: first) } catch { throw error.suggesting(command) }
         guard isatty(STDIN_FILENO) == 1 else { return first }
-        guard try passphrase("Again: ") == first else {
-            throw TokenError(.invalidDeveloperParameter, "the two passphrases differ")
+        guard try passphrase("Again: ", again: command) == first else {
+            throw TokenError(.invalidDeveloperParameter, "the two passphrases differ").suggesting(command)
         }
         return first
     }

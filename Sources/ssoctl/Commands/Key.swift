@@ -85,8 +85,10 @@ struct KeySetCommand: Command {
     func execute(_ agent: AgentClient) async throws(TokenError) -> KeyPrintout {
         let status = try await agent.keyStatus()
         let isSealed = status.isOpen && status.source == .passphrase
-        let current = isSealed ? try Terminal.passphrase("Current passphrase of sso-agent's store: ") : nil
-        let passphrase = source == .passphrase ? try Terminal.newPassphrase() : nil
+        let command = "ssoctl key set \(source.name)"
+        let current =
+            isSealed ? try Terminal.passphrase("Current passphrase of sso-agent's store: ", again: command) : nil
+        let passphrase = source == .passphrase ? try Terminal.newPassphrase(again: command) : nil
         return KeyPrintout(
             try await agent.setKey(SetKey(source: source, passphrase: passphrase, currentPassphrase: current)))
     }
@@ -137,7 +139,8 @@ struct UnlockCommand: Command {
         let status = try await agent.keyStatus()
         guard !status.isOpen else { return KeyPrintout(status) }
         let passphrase =
-            status.source == .passphrase ? try Terminal.passphrase("Passphrase of sso-agent's store: ") : nil
+            status.source == .passphrase
+            ? try Terminal.passphrase("Passphrase of sso-agent's store: ", again: "ssoctl unlock") : nil
         // The derivation of the key from a passphrase is slow on purpose, and a keyring may ask its user first.
         return try await TickingLine.during { () throws(TokenError) in
             KeyPrintout(try await agent.unlock(Unlock(passphrase: passphrase)))

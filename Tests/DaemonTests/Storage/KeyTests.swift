@@ -51,6 +51,7 @@ internal import TokenModel
             try await shell(f, "ssoctl lock")
             await #expect(throws: TokenError.self) { try await client.acquireTokenSilent(silent) }
             try await shell(f, "ssoctl unlock </dev/null", status: 1)
+            try await shell(f, "ssoctl unlock </dev/null 2>&1 | grep -qF '→ ssoctl unlock'")
             try await shell(f, "echo 'correct horse' | ssoctl unlock")
             #expect(try await client.acquireTokenSilent(silent).accessToken == alice.accessToken)
             try await second.process.killHard()
@@ -233,6 +234,8 @@ internal import TokenModel
             let agent = try await f.agent()
             for short in ["seven77", "äöüäöüä"] {
                 try await shell(f, "echo '\(short)' | ssoctl key set passphrase", status: 1)
+                let next = "→ ssoctl key set passphrase"
+                try await shell(f, "echo '\(short)' | ssoctl key set passphrase 2>&1 | grep -qF '\(next)'")
                 let client = AgentClient(socketPath: f.socketPath)
                 let refused = await #expect(throws: TokenError.self) {
                     try await client.setKey(SetKey(source: .passphrase, passphrase: Secret(short)))
@@ -241,6 +244,17 @@ internal import TokenModel
             }
             #expect(try await key(f)["source"] as? String == "file")
             try await shell(f, "echo 'äöüäöüäö' | ssoctl key set passphrase")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func asksAgainAfterTwoPassphrasesThatDiffer() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.waitUntilOpen()
+            let steps = [("New passphrase: ", "correct horse\n"), ("Again: ", "another horse\n")]
+            let ended = try await f.onTerminal(["key", "set", "passphrase"], steps).finish()
+            #expect(ended.status == 1 && ended.output.contains("→ ssoctl key set passphrase"), "\(ended.output)")
             withExtendedLifetime(agent) {}
         }
     }
