@@ -35,6 +35,12 @@ struct AgentArguments {
 
     /// The description of an option that contradicts another one or cannot be used; nil if there is none.
     var problem: String? {
+        let paths = [
+            ("--socket", socketPath), ("--state-dir", stateDirectory), ("--metrics-socket", metricsSocket),
+            ("--config", config), ("--rollback-counter", rollbackCounter),
+        ]
+        // It would name the folder in which this process was started.
+        if let (option, _) = paths.first(where: { $0.1?.isEmpty == true }) { return "\(option) must not be blank." }
         if resetRollbackCounter, rollbackCounter == nil {
             return "--reset-rollback-counter needs --rollback-counter with the path of the TPM."
         }

@@ -44,6 +44,16 @@ internal import TokenModel
         }
     }
 
+    /// As of a variable that is not set: the folder in which the agent was started would get the key and the store.
+    @Test(arguments: ["--state-dir", "--socket", "--metrics-socket", "--config", "--rollback-counter"])
+    func refusesABlankPath(option: String) async throws {
+        try await AgentProcessFixture.with { f in
+            let ended = try await f.run("sso-agent", ["--check-config", option, ""])
+            #expect(ended.status == 64 && ended.output.isEmpty, "\(ended.output)")
+            #expect(ended.errors.hasPrefix("Error: \(option) must not be blank.\n"), "\(ended.errors)")
+        }
+    }
+
     @Test func containsNothingInPlainText() async throws {
         try await AgentProcessFixture.with { f in
             var agent = try await f.agent()
