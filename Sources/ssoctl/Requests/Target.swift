@@ -90,10 +90,12 @@ struct Target {
     }
 
     /// The failure if the name of an app is that of no app, nor nearly that of one, and begins the name of an account; nil otherwise.
+    /// A blank name begins every one.
     private static func accountFailure(
         _ options: TargetChoice, for command: String, _ words: [String], _ agent: AgentClient
     ) async -> CommandFailure? {
-        guard options.app.clientID == nil, let name = options.app.argument ?? options.app.option, !name.contains("@"),
+        guard options.app.clientID == nil, let name = options.app.argument ?? options.app.option,
+            name.trimmedNonEmpty != nil, !name.contains("@"),
             let apps = try? Settings.read().configuration.apps.map(\.name), !apps.contains(name),
             Suggestion.nearest(to: name, among: apps) == nil
         else { return nil }

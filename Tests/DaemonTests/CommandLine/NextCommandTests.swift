@@ -71,6 +71,11 @@ internal import Testing
                 let error = try await f.failure(one.typed, status: one.status)
                 #expect(error["nextCommand"] as? String == one.next, "\(one.typed): \(error)")
             }
+            // As of a variable that is not set.
+            for command in ["token", "sign-in"] {
+                let error = try await f.failure([command, ""], status: 64)
+                #expect(error["nextCommand"] as? String == "ssoctl app add NAME --client-id CLIENT-ID", "\(error)")
+            }
             let empty = try await f.ssoctl(["accounts", "--app", "mail"]).output
             #expect(empty.contains("Sign in with: ssoctl sign-in mail\n"), "\(empty)")
             let other = try await f.ssoctl(["accounts", "--client-id", "app-9", "--group", "G"]).output
