@@ -161,10 +161,9 @@ internal import Testing
     /// Code of apps, one module for each library; each block is the body of a function.
     @Test(arguments: ["MSAL", "ADAL", "AgentClient"])
     func showsSwiftThatCompiles(module: String) async throws {
-        var blocks = CodeBlock.all.filter {
+        let blocks = CodeBlock.all.filter {
             $0.language == "swift" && $0.exemption == nil && $0.code.hasPrefix("import \(module)\n")
         }
-        blocks += try Self.tutorialFiles(of: module)
         #expect(!blocks.isEmpty)
         let functions = blocks.enumerated().map { number, block in
             """
@@ -184,6 +183,22 @@ internal import Testing
         ).finish()
         #expect(ended.status == 0, "\(ended.output)\(ended.errors)")
     }
+
+    /// The steps of a tutorial, each as the whole file that a reader has then: the variables of a `main.swift` belong to the main actor,
+    /// and the functions that use them have to, too. All passes that report errors are run.
+    @Test(arguments: tutorialSteps)
+    func compilesEachStepOfTheTutorial(path: String) async throws {
+        let folder = try TemporaryFolder()
+        let file = folder.file("main.swift")
+        try FileManager.default.copyItem(atPath: PackageFolder.path(path), toPath: file)
+        let ended = try await TestProcess(
+            "/usr/bin/env",
+            ["swiftc", "-emit-sil", "-o", "/dev/null", "-swift-version", "6", file] + Self.moduleFlags()
+        ).finish()
+        #expect(ended.status == 0, "\(path): \(ended.output)\(ended.errors)")
+    }
+
+    @Test func findsTheStepsOfTheTutorial() { #expect(Self.tutorialSteps.count > 3) }
 
     @Test func compilesEveryBlockOfSwift() {
         for block in CodeBlock.all where block.language == "swift" && block.exemption == nil {
@@ -209,18 +224,11 @@ internal import Testing
 
     private static var hasDocC: Bool { Executable.isInstalled("docc") }
 
-    /// The steps of a tutorial, each a whole file.
-    private static func tutorialFiles(of module: String) throws -> [CodeBlock] {
-        let folder = "Sources/\(module)/\(module).docc/Tutorials/Code"
+    private static let tutorialSteps: [String] = {
+        let folder = "Sources/MSAL/MSAL.docc/Tutorials/Code"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: PackageFolder.path(folder))) ?? []
-        return try names.filter { $0.hasPrefix("main-") }.sorted().map { name in
-            CodeBlock(
-                document: "\(folder)/\(name)", line: 1, language: "swift",
-                code: try String(contentsOfFile: PackageFolder.path("\(folder)/\(name)"), encoding: .utf8),
-                exemption: nil,
-                needsOwnShell: false)
-        }
-    }
+        return names.filter { $0.hasPrefix("main-") }.sorted().map { "\(folder)/\($0)" }
+    }()
 
     /// Where the compiler finds the package's modules and the C modules that they import.
     private static func moduleFlags() throws -> [String] {

@@ -7,7 +7,7 @@ let config = MSALPublicClientApplicationConfig(
 config.knownAuthorities = [authority]
 let application = try MSALPublicClientApplication(configuration: config)
 
-func silently() async throws -> MSALResult? {
+@MainActor func silently() async throws -> MSALResult? {
     let accounts = try application.allAccounts()
     guard let account = accounts.first, accounts.count == 1 else { return nil }
     do {
@@ -20,7 +20,7 @@ func silently() async throws -> MSALResult? {
     }
 }
 
-func signIn() async throws -> MSALResult {
+@MainActor func signIn() async throws -> MSALResult {
     let webview = MSALWebviewParameters(authPresentationViewController: UIViewController())
     return try await application.acquireToken(
         with: MSALInteractiveTokenParameters(scopes: ["User.Read"], webviewParameters: webview))
