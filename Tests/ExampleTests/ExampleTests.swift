@@ -46,6 +46,21 @@ internal import Testing
         }
     }
 
+    /// A sign-in does not help where the user has to choose.
+    @Test func showsNoSignInPageToOneOfSeveralUsers() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            for username in ["alice@contoso.com", "bob@contoso.com"] {
+                _ = try await run(f, "modern-notes", "--sign-in", "--username", username)
+            }
+            #expect(try await run(f, "modern-notes", status: 2).isEmpty)
+            #expect(f.emulator.control.counts.signIns == 2)
+            let signedIn = try await run(f, "modern-notes", "--username", "carol@contoso.com")
+            #expect(try value("username", in: signedIn) == "carol@contoso.com")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     @Test func movesAnAppFromADALsUserIDToMSALsIdentifier() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()

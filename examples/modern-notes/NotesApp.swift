@@ -29,12 +29,14 @@ struct NotesApp {
         return 0
     }
 
-    /// Acquires a token as most apps do: silently, and by a sign-in only if the library requires one.
+    /// Acquires a token as most apps do: silently, and by a sign-in only if the library requires one or the account is not known. With
+    /// other errors, such as that of the network or of several accounts, a sign-in does not help.
     private func acquireToken() async throws -> MSALResult {
-        guard let account = try? account() else { return try await signIn() }
         do {
-            return try await acquireTokenSilently(for: account)
-        } catch let error as NSError where error.needsInteraction {
+            return try await acquireTokenSilently(for: account())
+        } catch let error as NoAccount where error.count == 0 {
+            return try await signIn()
+        } catch let error as NSError where error.needsInteraction || error.isOfUnknownAccount {
             return try await signIn()
         }
     }
@@ -90,4 +92,8 @@ extension NSError {
     var needsInteraction: Bool {
         domain == MSALErrorDomain && code == MSALError.interactionRequired.rawValue
     }
+
+    /// Whether there is no account of the requested identifier or name: the error of Swift for a method in Objective-C that has returned
+    /// nil without an error.
+    var isOfUnknownAccount: Bool { domain == "Foundation._GenericObjCError" && code == 0 }
 }
