@@ -76,6 +76,19 @@ internal import Testing
         }
     }
 
+    @Test func continuesAsNoOtherUserThanTheSavedOne() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            _ = try await run(f, "legacy-mail", "--sign-in", "--user-id", "alice@contoso.com")
+            let state = f.folder.file("state.json")
+            try #"{"userId": "bob@contoso.com"}"#.write(toFile: state, atomically: true, encoding: .utf8)
+            #expect(try await run(f, "migration", "--state", state).first == "asking the user to sign in")
+            let new = f.folder.file("new.json")
+            #expect(try await run(f, "migration", "--state", new).first == "found alice@contoso.com, the only account")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     @Test func signsTheOtherExampleOutToo() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()

@@ -26,7 +26,8 @@ struct MovingApp {
         print("token for \(options.scopes.joined(separator: " ")) (\(result.accessToken.count) chars)")
     }
 
-    /// Finds the account by its saved identifier, else by the user name of ADAL, else as the only account.
+    /// Finds the account by its saved identifier, else by the user name of ADAL. Only an app that has saved neither takes the only
+    /// account, which may be another user's.
     private func find(_ saved: SavedState) throws -> MSALAccount? {
         if let identifier = saved.identifier, let account = try? application.account(forIdentifier: identifier) {
             print("found \(account.username ?? "?") by the saved identifier")
@@ -37,7 +38,8 @@ struct MovingApp {
             return account
         }
         let accounts = try application.allAccounts()
-        guard let only = accounts.first, accounts.count == 1 else { return nil }
+        let isUserKnown = saved.identifier != nil || saved.userId != nil
+        guard !isUserKnown, let only = accounts.first, accounts.count == 1 else { return nil }
         print("found \(only.username ?? "?"), the only account")
         return only
     }
