@@ -139,6 +139,17 @@ internal import Testing
         #expect(!ended.errors.contains("Traceback"))
     }
 
+    /// docs/clients.md: only requests that wait for a person, or for a change, have no time-out.
+    @Test func waitsForAReplyForALimitedTime() async throws {
+        let script = "import get_token; get_token.TIME_LIMIT = 0.2; get_token.main()"
+        let ended = try await run(
+            [
+                "PYTHONPATH=\(PackageFolder.path("examples/raw-socket"))", "PYTHONDONTWRITEBYTECODE=1", "python3", "-c",
+                script, "--client-id", Self.app, "--username", "alice@contoso.com", "--scope", "User.Read",
+            ], atAnAgentThatSends: "")
+        #expect(ended.status == 1 && ended.errors.hasSuffix("timed out\n"), "\(ended.errors)")
+    }
+
     /// Runs the script at a socket whose agent answers with these bytes, given as hexadecimal digits.
     private func tokenOfAnAgent(
         thatSends bytes: String

@@ -16,6 +16,7 @@ ACQUIRE_TOKEN_SILENT = 11  # Request.acquire_token_silent, and its reply
 FAILURE = 2  # Reply.failure
 INTERACTION_REQUIRED = -51115
 REPLY_LIMIT = 1_048_576  # bytes of a reply
+TIME_LIMIT = 90  # seconds for each step; a silent request waits for no person
 
 
 def varint(number):
@@ -99,6 +100,7 @@ def refuse_other_users(connection):
 def call(request):
     """Send one Request and return its Reply."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.settimeout(TIME_LIMIT)
         connection.connect(socket_path())
         refuse_other_users(connection)
         connection.sendall(struct.pack(">I", len(request)) + request)
