@@ -248,7 +248,8 @@ internal import TokenModel
         }
     }
 
-    @Test func keepsTheDelegateOfTheDefaultCache() {
+    // Mirrors: ADAuthenticationContext initWithAuthority:validateAuthority:cacheDelegate:, which has a cache of its own
+    @Test func keepsTheDelegateOfTheDefaultCache() throws {
         /// Does nothing, since other tests use the default cache meanwhile.
         final class Idle: NSObject, ADTokenCacheDelegate {
             func willAccessCache(_ cache: ADTokenCache) {}
@@ -265,6 +266,12 @@ internal import TokenModel
         defer { settings.defaultStorageDelegate = nil }
         #expect(settings.defaultStorageDelegate === idle)
         #expect(ADTokenCache.default().delegate === idle)
+        let authority = "https://login.microsoftonline.com/common"
+        let usual = try #require(ADAuthenticationContext(authority: authority, error: nil))
+        #expect(usual.tokenCache?.delegate === idle)
+        let own = try #require(
+            ADAuthenticationContext(authority: authority, validateAuthority: true, cacheDelegate: nil, error: nil))
+        #expect(own.tokenCache?.delegate == nil)
     }
 
     private func context(

@@ -63,7 +63,7 @@ open class ADAuthenticationContext: NSObject {
     }
 
     /// Creates a context in the default sharing group, with a cache delegate: an app that keeps the cache's archive
-    /// itself. If `delegate` is nil, the delegate of `ADTokenCache.default()` is used.
+    /// itself. If `delegate` is nil, no delegate is notified of the context's requests, not that of `ADTokenCache.default()` either.
     ///
     /// Returns nil, with the error `ERROR_DEVELOPER_INVALID_ARGUMENT` (100), unless `authority` is
     /// `https://<host>/<tenant>`.
@@ -72,7 +72,6 @@ open class ADAuthenticationContext: NSObject {
         error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?
     ) {
         self.init(authority: authority, validateAuthority: validateAuthority, error: error)
-        guard let delegate else { return }
         let cache = ADTokenCache()
         cache.setDelegate(delegate)
         tokenCache = cache
