@@ -195,6 +195,57 @@ internal import TokenModel
         }
     }
 
+    // Mirrors: 9 ADAcquireTokenTests testSilentExpiredATBadMRRT: the delegate is told of the removal
+    @Test func doesNotLeaveARejectedRefreshTokenInTheArchive() async throws {
+        try await AgentFixture.with { f in
+            try await f.signIn(Self.alice, f.parameters(resource: Self.graph))
+            let keeper = Keeper()
+            let context = try context(f, keeper)
+            _ = await silent(context, forceRefresh: true)
+            f.emulator.control.revokeTokens()
+            let result = await silent(context, forceRefresh: true)
+            #expect(result.error?.userInfo[ADSuberrorKey] as? String == "bad_token")
+            #expect(keeper.calls.suffix(2) == ["willWrite", "didWrite"])
+            let redemptions = f.redemptions
+            try await f.withAnotherAgent { other in
+                let later = await silent(try self.context(f, Keeper(keeper.blob), agent: other), forceRefresh: true)
+                #expect(later.error?.code == ADErrorCode.ERROR_SERVER_USER_INPUT_NEEDED.rawValue)
+                #expect(f.redemptions == redemptions)
+            }
+        }
+    }
+
+    // Mirrors: ADResponseCacheHandler processAndCacheResponse, which compares the user after the tokens are saved
+    @Test func writesTheTokensOfAnotherUserToTheArchive() async throws {
+        try await AgentFixture.with(usernames: [Self.alice]) { f in
+            let (context, cache, keeper) = (try f.adal(), ADTokenCache(agent: f.agent), Keeper())
+            cache.setDelegate(keeper)
+            context.tokenCache = cache
+            let result = await context.acquireToken(
+                withResource: Self.graph, clientId: "app-1", redirectUri: try url("http://localhost"),
+                promptBehavior: AD_PROMPT_ALWAYS,
+                userIdentifier: ADUserIdentifier(id: "11111111-1111-1111-1111-111111111111", type: UniqueId),
+                extraQueryParameters: nil)
+            #expect(result.error?.code == ADErrorCode.ERROR_SERVER_WRONG_USER.rawValue)
+            #expect(keeper.calls == ["willAccess", "didAccess", "willAccess", "didAccess", "willWrite", "didWrite"])
+            #expect(keeper.blob != nil)
+        }
+    }
+
+    @Test func writesTheRemovalByARequestOfMSALToTheArchive() async throws {
+        try await AgentFixture.with { f in
+            let provider = Provider()
+            let app = try f.msal {
+                $0.cacheConfig.serializedADALCache = try? MSALSerializedADALCacheProvider(delegate: provider)
+            }
+            let account = try await app.signIn(Self.alice).account
+            let signedIn = try #require(provider.blob)
+            f.emulator.control.revokeTokens()
+            await #expect(throws: (any Error).self) { try await app.silent(account, force: true) }
+            #expect(provider.blob != signedIn)
+        }
+    }
+
     @Test(arguments: [
         ("garbage", Data("garbage".utf8), false), ("nothing", nil, true), ("an empty archive", Data(), false),
     ])

@@ -98,6 +98,8 @@ package struct TokenAcquisition: Sendable {
             return .success(token)
         } catch {
             log.logFailure(error)
+            // The tokens of the user who has signed in instead are saved.
+            if error.isOfAnotherUser { await notify { $0.announceWrite() } }
             return .failure(error)
         }
     }
@@ -135,7 +137,7 @@ extension TokenAcquisition {
             let account = if let namedAccount { namedAccount } else { try await account(parameters) }
             return try await agent.acquireTokenSilent(silentRequest(parameters, account))
         } catch {
-            throw .silent(error)
+            throw await silentFailure(error)
         }
     }
 
@@ -143,8 +145,14 @@ extension TokenAcquisition {
         do throws(TokenError) {
             return try await agent.acquireTokenSilent(request)
         } catch {
-            throw .silent(error)
+            throw await silentFailure(error)
         }
+    }
+
+    /// Converts the error of a silent request, and notifies the cache's delegate if the request has changed the cache.
+    private func silentFailure(_ error: TokenError) async -> ADAuthenticationError {
+        if error.hasChangedCache { await notify { $0.announceWrite() } }
+        return .silent(error)
     }
 
     /// The request of a silent acquisition. Nil for any other acquisition, if the account has to be looked up, and if

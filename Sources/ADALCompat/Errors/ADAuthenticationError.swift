@@ -93,6 +93,11 @@ extension ADAuthenticationError {
         domain == ADAuthenticationErrorDomain && code == ADErrorCode.ERROR_UI_USER_CANCEL.rawValue
     }
 
+    /// Whether another user signed in than the one requested.
+    var isOfAnotherUser: Bool {
+        domain == ADAuthenticationErrorDomain && code == ADErrorCode.ERROR_SERVER_WRONG_USER.rawValue
+    }
+
     /// Whether a sign-in may help: user interaction is required, or the server rejected the request.
     var invitesInteraction: Bool {
         protocolCode != nil

@@ -110,6 +110,9 @@ struct AppSession: Sendable {
             }
             return result
         } catch {
+            if error.hasChangedCache, let serializedCache {
+                await runBlockingAppCode { serializedCache.announceWrite() }
+            }
             throw failure(error, name, correlationID, isSignIn: isSignIn)
         }
     }
