@@ -57,6 +57,25 @@ internal import TokenModel
         }
     }
 
+    @Test func servesNoTokenOfAnotherProviderAtASocketForOneAccount() async throws {
+        try await AgentFixture.online { f in
+            f.emulator.control.settings.idTokenClaims = ["sub": "1234"]
+            let main = try f.parameters(at: Self.provider, kind: .openID)
+            let other = try f.parameters(at: "https://id.contoso.example/openid/Another", kind: .openID)
+            let alice = try await f.signIn(Self.alice, main).account.reference
+            let mallory = try await f.signIn("mallory@contoso.example", other).account.reference
+            #expect(alice.homeAccountID == mallory.homeAccountID)
+            try await f.published(account: Self.alice) { client in
+                let token = try await f.token(client, main)
+                #expect(token.account.username == Self.alice)
+                let identifier = AccountReference(homeAccountID: alice.homeAccountID)
+                for account in [AccountReference(), identifier, AccountReference(username: Self.alice)] {
+                    await f.expectDenied(client, other, account)
+                }
+            }
+        }
+    }
+
     @Test func showsTheAccountsOfTheNamedAuthoritiesOnlyAtASocket() async throws {
         try await AgentFixture.online { f in
             let main = try f.parameters(at: Self.provider, kind: .openID)
