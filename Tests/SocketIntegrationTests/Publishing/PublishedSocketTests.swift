@@ -22,6 +22,9 @@ internal import TokenWire
                 await f.expectDenied(client, try f.parameters(scopes: ["offline_access"]), alice)
                 await f.expectDenied(client, try f.parameters(resource: "https://graph.microsoft.com"), alice)
                 #expect(f.redemptions == 0)
+                let current = GetCurrentAccount(clientID: try f.parameters("app-2").clientID)
+                let error = await #expect(throws: TokenError.self) { try await client.currentAccount(current) }
+                #expect(error?.code == .requestDenied)
             }
         }
     }
