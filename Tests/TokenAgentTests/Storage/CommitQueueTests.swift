@@ -150,6 +150,44 @@ internal import TokenStore
         #expect(await !parts.hasUnsavedChanges)
     }
 
+    /// Alice's newer token is written without the earlier one, for which there is no room, and which must not follow it.
+    @Test func writesNoEarlierChangeAfterANewerOneThatWasWrittenWithoutIt() async throws {
+        parts.store.hold()
+        let first = await parts.signIn("alice", "1")
+        await parts.store.commits.next().fail()
+        #expect(try await first.error()?.code == .storeUnavailable)
+        let second = await parts.signIn("alice", "2")
+        await parts.store.commits.next().fail()
+        let alone = await parts.store.commits.next()
+        #expect(alone.changes.compactMap(\.refreshToken) == ["rt-2"])
+        alone.succeed()
+        try await second.value()
+        parts.store.hold(false)
+        try await parts.timers.advance(by: 5)
+        try await parts.settle()
+        #expect(parts.store.refreshTokens == ["rt-2"])
+        #expect(await !parts.hasUnsavedChanges)
+    }
+
+    /// The deletion of a sharing group would delete what has been written before it.
+    @Test func writesNothingWithoutAnEarlierDeletionOfItsSharingGroup() async throws {
+        try await parts.signIn("alice", "1").value()
+        parts.store.hold()
+        let removal = await parts.signOut("alice", extent: .everything)
+        await parts.store.commits.next().fail()
+        #expect(try await removal.error()?.code == .storeUnavailable)
+        let saving = await parts.signIn("bob", "2")
+        let together = await parts.store.commits.next()
+        parts.store.hold(false)
+        together.fail()
+        #expect(try await saving.error()?.code == .storeUnavailable)
+        #expect(parts.store.refreshTokens == ["rt-1"])
+        try await parts.timers.advance(by: 5)
+        try await parts.settle()
+        #expect(parts.store.refreshTokens == ["rt-2"])
+        #expect(await !parts.hasUnsavedChanges)
+    }
+
     /// A change of alice's could not be written; bob's commit writes it again and fails as well, while a newer one of alice's succeeds.
     @Test(arguments: [false, true])
     func writesNoEarlierChangeOverANewerOneThatWasWrittenMeanwhile(isRemoval: Bool) async throws {
