@@ -228,6 +228,30 @@ internal import TokenStore
         await parts.provider.redemptions.next().answer(.sample("alice", "3"))
         #expect(try await again.value().accessToken == Secret("at-3"))
     }
+
+    /// The removal is in effect before it is written.
+    @Test func returnsNoRemovedTokenOfAnEarlierErrorWhileTheRemovalIsWritten() async throws {
+        try await parts.signIn("alice", "1").value()
+        let request = AcquireTokenSilent.sample("alice", .sample(["Mail.Read", "Mail.Send"]), force: false)
+        let first = await parts.acquire(request)
+        var tokens = IssuedTokens.sample("alice", "2")
+        (tokens.refreshToken, tokens.scopes) = (nil, ScopeSet(["Mail.Read"]))
+        await parts.provider.redemptions.next().answer(tokens)
+        #expect(try await first.error()?.code == .declinedScopes)
+        let repeated = try await parts.acquire(request).error()
+        #expect(repeated?.details.partialResult?.accessToken == Secret("at-2"), "the error is returned again")
+        parts.store.hold()
+        let removal = await parts.removeAccessTokens()
+        let deletion = await parts.store.commits.next()
+        parts.store.hold(false)
+        let again = await parts.acquire(request)
+        try await parts.settle()
+        try #require(parts.provider.redemptions.count == 1)
+        await parts.provider.redemptions.next().answer(.sample("alice", "3"))
+        deletion.succeed()
+        #expect(try await removal.value())
+        #expect(try await again.value().accessToken == Secret("at-3"))
+    }
 }
 
 extension Parts {
