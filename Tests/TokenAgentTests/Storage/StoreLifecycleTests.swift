@@ -42,6 +42,17 @@ internal import TokenStore
         #expect(await parts.isLoaded)
     }
 
+    /// The clock was wrong when the load failed, and has been corrected.
+    @Test func repeatsAFailedLoadWhenTheClockIsSetBack() async throws {
+        parts.store.answerLoads(with: .failure(ScriptedStore.diskFull))
+        #expect(try await parts.load().error()?.code == .storeUnavailable)
+        parts.store.answerLoads(with: .success(LoadedCache()))
+        parts.clock.advance(by: -86_400)
+        try await parts.loaded()?.value()
+        #expect(parts.store.loads == 2)
+        #expect(await parts.isLoaded)
+    }
+
     @Test(arguments: [KeySource.passphrase, .secretService])
     func doesNotRepeatALoadThatNeedsTheUser(source: KeySource) async throws {
         parts.store.updateReport { report in
@@ -263,6 +274,23 @@ internal import TokenStore
         let second = await parts.store.heldLoads.next()
         #expect(await parts.earlyAnswer(.hit("alice")) == nil)
         second.resume(returning: .success(LoadedCache()))
+    }
+
+    /// The user has locked the store: nothing is read from it for an app before the unlock has succeeded.
+    @Test func readsNoAccountWhileALockedStoreIsBeingUnlocked() async throws {
+        try await parts.signIn("alice", "1").value()
+        let cache = await parts.cache
+        parts.store.answerEarlyReads(with: cache)
+        try await parts.lock().value()
+        parts.store.answerLoads(with: nil)
+        let unlock = await parts.loadStore(unlocks: true)
+        let held = await parts.store.heldLoads.next()
+        let wait = try #require(await parts.wait(.hit("alice")))
+        try await parts.settle()
+        #expect(!wait.isDone && parts.store.earlyReads == 0)
+        held.resume(returning: .success(LoadedCache()))
+        try await unlock.value()
+        try await wait.value()
     }
 
     /// The cache is empty until the store is loaded: it must not decide that the user has to sign in.
