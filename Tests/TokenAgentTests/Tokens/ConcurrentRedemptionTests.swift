@@ -73,6 +73,26 @@ internal import TokenModel
         #expect(parts.provider.redemptions.count == 0)
     }
 
+    /// The grant was begun before the lock, and its provider becomes known after it.
+    @Test func sendsNoGrantWhoseAuthorityIsResolvedAfterALock() async throws {
+        try await parts.loadStore().value()
+        let parameters = TokenParameters.sample(authority: try Authority("https://login.example.com/common"))
+        let grant = await parts.redeem(
+            RedeemGrant(parameters: parameters, kind: .refreshToken, grant: Secret("rt-1")))
+        let discovery = await parts.provider.discoveries.next()
+        let lock = await parts.lock()
+        try await parts.settle()
+        discovery.answer([
+            CloudDirectory.Cloud(
+                aliases: ["login.example.com"], preferredNetwork: "login.example.com",
+                preferredCache: "login.example.com")
+        ])
+        try await parts.settle()
+        try #require(parts.provider.redemptions.count == 0)
+        #expect(try await grant.error()?.message.contains("locked") == true)
+        try await lock.value()
+    }
+
     @Test func redeemsDuringAnImportButCommitsAfterIt() async throws {
         let (request, redemption) = try await parts.beginRedemption()
         let gate = Mailbox<Void>()
