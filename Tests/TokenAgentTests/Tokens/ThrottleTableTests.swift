@@ -93,6 +93,19 @@ internal import TokenModel
         #expect((table.error(for: key, at: 110) != nil) == isRecorded)
     }
 
+    /// A sign-in may end a refusal. The server is as busy as before.
+    @Test func keepsAnOverloadAfterASignIn() throws {
+        let table = ThrottleTable()
+        let (busy, refused) = (try Self.key(1), try Self.key(2))
+        var overload = TokenError(.unhandledHTTPResponse, "busy")
+        overload.details.httpStatus = 503
+        _ = table.record(overload, for: busy, at: 100)
+        _ = table.record(TokenError(.interactionRequired, "sign in"), for: refused, at: 100)
+        table.removeRefusals()
+        #expect(table.error(for: busy, at: 110) != nil)
+        #expect(table.error(for: refused, at: 110) == nil)
+    }
+
     @Test func returnsARefusedAuthorityToNoRequestWithoutValidation() throws {
         let table = ThrottleTable()
         var error = TokenError(.authorityValidation, "no such authority")
