@@ -46,8 +46,17 @@ internal import TokenModel
     }
 
     @Test func comparesClientIDsRegardlessOfCase() {
-        let rule = PolicyRule(clientIDs: PolicySamples.clients("MAIL"), requests: .all, effect: .deny)
-        #expect(PolicySamples.requests.contains { $0.subject.clientID?.text == "mail" && isDenied($0, by: rule) })
+        let allow = PolicyRule(clientIDs: PolicySamples.clients("MAIL"), requests: .all, effect: .allow)
+        var deny = allow
+        deny.effect = .deny
+        // A rule that denies covers the other requests whatever its client IDs are.
+        let own = PolicySamples.requests.filter { $0.subject.clientID?.text == "mail" && $0.subject.isLimitedToApp }
+        #expect(!own.isEmpty)
+        for request in own {
+            #expect(isDenied(request, by: deny), "\(request.name)")
+            let rules = [allow, PolicyRule(requests: .all, effect: .deny)]
+            #expect(isAllowed(request, by: rules), "\(request.name)")
+        }
     }
 
     /// Another file can be mounted at the path that a process sees.
