@@ -105,6 +105,24 @@ internal import TokenStore
         }
     }
 
+    /// Without a refresh token nothing is sent, so that no outage shows.
+    @Test func usesATokenThatCannotBeRenewedUntilItExpiresAndNoLonger() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters(), expiresIn: 400, extendedExpiresIn: 7200)
+        let alice = CacheBuilder.account("alice")
+        let account = AccountKey(issuer: .microsoft, homeAccountID: alice.homeAccountID, username: nil)
+        let keys = builder.cache.partition(.standard)[account].refreshTokens.keys
+        builder.cache.apply(
+            keys.map {
+                .remove(RecordKey(group: SharingGroup.standard.name, kind: .refreshToken, key: $0), account: account)
+            },
+            in: .standard)
+        builder.now += 399
+        #expect(try builder.decide(builder.parameters(), alice, extended: true).token == "at-alice-User.Read")
+        builder.now += 1
+        #expect(try builder.decide(builder.parameters(), alice, extended: true).needsInteraction)
+    }
+
     /// Somebody was deleted, and created again under the same name: ADAL has only the name.
     @Test func takesTheUserWhoSignedInLastOfThoseOfOneTenantForADAL() throws {
         var builder = CacheBuilder()
