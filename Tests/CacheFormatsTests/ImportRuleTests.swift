@@ -50,43 +50,6 @@ internal import TokenModel
         #expect(plan.changes.count == expected.changes.count)
     }
 
-    /// A file that an app keeps may be older than a sign-out, of the app or of the account everywhere.
-    @Test(arguments: [RemoveAccount.Extent.app, .account], Fixture.all)
-    func keepsSignOutsIfTheFileIsKeptByAnApp(extent: RemoveAccount.Extent, fixture: Fixture) throws {
-        let now: Int64 = fixture.format == .msalJSON ? 1_790_000_011 : Fixture.whenWritten
-        var cache = CredentialCache()
-        let foreign = try fixture.read(now: now)
-        cache.merge(foreign)
-        let partition = cache.partition(.standard)
-        // Tokens of AD FS without a user are no account that could sign out.
-        let accounts = partition.accountKeys.filter { !$0.isUnnamed }
-        for account in accounts {
-            let reference = AccountReference(homeAccountID: account.homeAccountID, username: account.name)
-            for app in Set(partition[account].refreshTokens.values.map(\.clientID)) {
-                let request = RemoveAccount(clientID: app, account: reference, extent: extent)
-                cache.apply(cache.changes(removing: request), in: .standard)
-            }
-        }
-        let signedOut = cache
-        let plan = cache.changes(importing: try fixture.read(now: now), in: .standard, keepsSignOuts: true)
-        cache.apply(plan.changes, in: .standard)
-        for account in accounts {
-            let (before, after) = (partition[account], cache.partition(.standard)[account])
-            let own = before.refreshTokens.values.filter { $0.familyID == nil }
-            let left = after.refreshTokens.values.filter { $0.familyID == nil }.map(\.secret)
-            #expect(Set(left).isDisjoint(with: own.map(\.secret)))
-            for app in Set(own.map(\.clientID)) { #expect(after.isSignedOut(app) || extent == .account) }
-        }
-        // An import that somebody asks for signs in.
-        var other = signedOut
-        other.merge(try fixture.read(now: now))
-        let secrets = { (cache: CredentialCache) in
-            Set(cache.partition(.standard).accounts.values.flatMap(\.refreshTokens.values).map(\.secret))
-        }
-        #expect(secrets(other).count >= secrets(cache).count)
-        #expect(partition.accounts.values.allSatisfy(\.refreshTokens.isEmpty) || !secrets(other).isEmpty)
-    }
-
     @Test(
         arguments: [
             (held: 100, new: 200, winner: "new"), (held: 200, new: 100, winner: "held"),
