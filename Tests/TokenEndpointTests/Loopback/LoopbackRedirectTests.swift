@@ -165,7 +165,57 @@ internal import TokenModel
         redirect.close()
     }
 
-    @Test func listensOnThisMachineOnly() async throws {
+    /// Each connection has a file descriptor of the agent.
+    @Test func servesFewConnectionsAtATime() async throws {
+        let redirect = try await LoopbackRedirect.listen(
+            redirectURI: "http://127.0.0.1/cb", state: "s", userID: geteuid(), timeout: .seconds(600))
+        defer { redirect.close() }
+        let port = try Self.port(of: redirect)
+        var idle: [Int32] = []
+        defer { for descriptor in idle { close(descriptor) } }
+        for _ in 0..<100 {
+            idle.append(try LoopbackSocket.connected(to: port))
+            guard (try? await WebClient.send(redirect.redirectURI)) == nil else { continue }
+            #expect(idle.count > 8, "a browser opens a few")
+            return
+        }
+        Issue.record("another connection is served")
+    }
+
+    /// Those that have ended do not count.
+    @Test func servesAnyNumberOfConnectionsOneAfterTheOther() async throws {
+        let redirect = try await listen("http://127.0.0.1/cb")
+        defer { redirect.close() }
+        for _ in 0..<40 {
+            let shown = try await open(redirect.redirectURI)
+            #expect(shown.status == 400)
+        }
+    }
+
+    @Test func closesAConnectionThatSendsNothing() async throws {
+        let redirect = try await LoopbackRedirect.listen(
+            redirectURI: "http://127.0.0.1/cb", state: "s", userID: geteuid(), timeout: .milliseconds(1))
+        defer { redirect.close() }
+        let descriptor = try LoopbackSocket.connected(to: Self.port(of: redirect))
+        defer { close(descriptor) }
+        var byte: UInt8 = 0
+        let count = recv(descriptor, &byte, 1, 0)
+        #expect(count == 0)
+    }
+
+    private static func port(of redirect: LoopbackRedirect) throws -> UInt16 {
+        try UInt16(#require(redirect.listeners.first?.localAddress?.port))
+    }
+
+    @Test(arguments: [nil, "http://localhost/cb", "http://127.0.0.1/cb"])
+    func listensOnThisMachineOnly(redirectURI: String?) async throws {
+        let redirect = try await listen(redirectURI)
+        defer { redirect.close() }
+        let addresses = redirect.listeners.map { $0.localAddress?.ipAddress ?? "" }
+        #expect(!addresses.isEmpty && addresses.allSatisfy { ["127.0.0.1", "::1"].contains($0) }, "\(addresses)")
+    }
+
+    @Test func listensFirstAtTheAddressThatTheAppNames() throws {
         let target = LoopbackTarget("http://localhost/cb")
         #expect(target.addresses == ["127.0.0.1", "::1"])
         #expect(LoopbackTarget("http://[::1]/cb").addresses == ["::1", "127.0.0.1"])
