@@ -131,24 +131,6 @@ internal import Testing
             Issue.record("the descriptor is open")
         }
 
-        /// The answer of a file server of the sandbox may never come.
-        @Test func countsAPeerAsAnUnknownAppIfItIsNotDescribedInTime() async throws {
-            let timers = Timers { loop, _, work in
-                loop.execute(work)
-                return Timers.Timer {}
-            }
-            let inspector = PeerInspector(executables: [], helper: nil, timers: timers)
-            let loop = MultiThreadedEventLoopGroup.singleton.any()
-            let credentials = PeerCredentials(processID: getpid(), userID: geteuid())
-            let peers = try await loop.flatSubmit {
-                inspector.identify(
-                    credentials, pidfd: -1, for: Identification(of: .process(getpid())) {}, on: loop)
-            }.get()
-            // Whichever came first, the peer is described, and nothing is completed twice.
-            #expect(peers?.userID == geteuid())
-            inspector.stop()
-        }
-
         /// A process that connects again and again delays its own connections.
         @Test func letsPeersTakeTurns() async throws {
             let inspector = PeerInspector(executables: [], helper: nil, timers: .system)
