@@ -54,6 +54,19 @@ struct EntraEmulatorCommand: AsyncParsableCommand {
     @Option(name: .customLong("user"), parsing: .upToNextOption, help: "Users that exist from the start.")
     var users: [String] = []
 
+    static func main() async {
+        do {
+            try await parse().run()
+        } catch {
+            let (status, text) = (exitCode(for: error), fullMessage(for: error))
+            if !text.isEmpty { (status.isSuccess ? StandardStream.output : .error).write(text + "\n") }
+            if status.isSuccess, let problem = StandardStream.outputProblem {
+                exit(withError: OutputLost(description: problem))
+            }
+            exit(withError: status)
+        }
+    }
+
     func validate() throws {
         if let problem = ProgramArguments.problem { throw ValidationError(problem) }
         guard (tlsCert == nil) == (tlsKey == nil) else {
@@ -83,7 +96,7 @@ struct EntraEmulatorCommand: AsyncParsableCommand {
     }
 }
 
-/// The base URL could not be written, as to a full disk, so that nobody would know it.
+/// The base URL, the help or the version could not be written, as to a full disk, so that nobody would know it.
 private struct OutputLost: Error, CustomStringConvertible {
     let description: String
 }

@@ -49,9 +49,11 @@ internal import Testing
         }
     }
 
-    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full"), "Linux only"))
-    func saysThatItsURLCannotBeWritten() async throws {
-        let line = "\(Executable.path("entra-emulator")) >/dev/full"
+    @Test(
+        .enabled(if: FileManager.default.fileExists(atPath: "/dev/full"), "Linux only"),
+        arguments: ["", "--help", "--version"])
+    func saysThatItsOutputCannotBeWritten(option: String) async throws {
+        let line = "\(Executable.path("entra-emulator")) \(option) >/dev/full"
         let ended = try await TestProcess("/bin/sh", ["-c", line]).finish()
         #expect(ended.status == 1)
         #expect(ended.errors == "Error: the output cannot be written: No space left on device\n")
