@@ -5,6 +5,25 @@ internal import Testing
 @testable internal import EntraEmulator
 
 @Suite(.bounded) struct TokenReplyTests {
+    /// RFC 6749 section 3.2.
+    @Test(arguments: [
+        (type: "application/x-www-form-urlencoded", isForm: true),
+        ("Application/X-WWW-Form-URLEncoded ; charset=utf-8", true),
+        ("application/json", false), ("text/plain", false), ("", false),
+    ])
+    func readsNoBodyButAForm(row: (type: String, isForm: Bool)) async throws {
+        try await withEmulator { emulator in
+            let app = App(emulator: emulator)
+            let form = [
+                "grant_type": "authorization_code", "code": try await app.code(), "redirect_uri": app.redirectURI,
+                "client_id": app.clientID,
+            ]
+            let reply = try await HTTP.post(app.url("token"), form: form, headers: ["Content-Type": row.type])
+            #expect(reply.status == (row.isForm ? 200 : 400))
+            #expect(reply["error_codes"] == (row.isForm ? nil : [900144]))
+        }
+    }
+
     @Test func answersV2WithNumbers() async throws {
         let clock = TestClock()
         try await withEmulator(EmulatorOptions(now: { clock.date })) { emulator in

@@ -20,7 +20,8 @@ struct EmulatorRequest: Sendable {
         self.address = address
         method = request.method
         path = request.path
-        parameters = query.merging(Parameters(encoded: String(decoding: request.body, as: UTF8.self)))
+        let form = request.hasForm ? Parameters(encoded: String(decoding: request.body, as: UTF8.self)) : Parameters()
+        parameters = query.merging(form)
         headers = request.headers
         let environment = request.host?.lowercased() ?? "127.0.0.1"
         self.environment = environment
@@ -106,4 +107,10 @@ struct ReceivedRequest: Sendable {
     }
 
     var host: String? { headers.first(name: "Host") }
+
+    /// Whether the body is the form that OAuth requires (RFC 6749 section 3.2). The services ignore another one.
+    var hasForm: Bool {
+        let type = headers.first(name: "Content-Type")?.prefix { $0 != ";" }
+        return type?.trimmingCharacters(in: .whitespaces).lowercased() == "application/x-www-form-urlencoded"
+    }
 }
