@@ -79,6 +79,22 @@ internal import Testing
         }
     }
 
+    /// RFC 6749 sections 3.1 and 3.2.
+    @Test(arguments: ["authorize", "token", "devicecode", "par"])
+    func refusesARepeatedParameter(endpoint: String) async throws {
+        try await withEmulator { emulator in
+            let app = App(emulator: emulator)
+            let fields = "client_id=a&scope=openid&response_type=code&redirect_uri=http%3A%2F%2Flocalhost&scope=email"
+            let reply =
+                try await endpoint == "authorize"
+                ? HTTP.get("\(app.url(endpoint))?\(fields)") : HTTP.post(app.url(endpoint), fields)
+            #expect(reply.status == 400)
+            #expect(reply["error"] == "invalid_request")
+            #expect(reply["error_codes"] == [9_000_411])
+            #expect(reply.text("error_description")?.contains("The parameter 'scope' is duplicated.") == true)
+        }
+    }
+
     /// The redirect URI is one of the app: without the app, it is nobody's.
     @Test(arguments: ["redirect_uri", "client_id"])
     func redirectsToNoURIWithoutTheURIOrTheApp(parameter: String) async throws {

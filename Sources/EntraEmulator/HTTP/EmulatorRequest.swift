@@ -57,6 +57,14 @@ extension EmulatorRequest {
     /// Whether a sign-in request without scopes is refused: by the v2 endpoints of Entra, for which they name the resource.
     private var needsScope: Bool { address.version == .v2 && [.entra, .ciam].contains(authority.kind) }
 
+    /// - Throws: `repeatedParameter` if an OAuth request has a parameter twice (RFC 6749 sections 3.1 and 3.2).
+    func checkParameters() throws(OAuthFailure) {
+        guard [.authorize, .pushedRequest, .token, .deviceCode].contains(address.endpoint),
+            let name = parameters.repeatedName
+        else { return }
+        throw .repeatedParameter(name)
+    }
+
     /// - Throws: the services' error for a sign-in request whose scopes they refuse.
     func checkScopes() throws(OAuthFailure) {
         if needsScope { _ = try parameters.required("scope") }

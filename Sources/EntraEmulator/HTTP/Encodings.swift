@@ -6,6 +6,8 @@ internal import Foundation
 /// test.
 struct Parameters: Sendable, Equatable {
     private(set) var fields: [String: String] = [:]
+    /// The name of a field that occurs several times in a query or in a form; nil if there is none.
+    private(set) var repeatedName: String?
 
     init() {}
 
@@ -16,7 +18,8 @@ struct Parameters: Sendable, Equatable {
     init(encoded: some StringProtocol) {
         for pair in encoded.split(separator: "&") {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            fields[Self.decode(parts[0])] = parts.count > 1 ? Self.decode(parts[1]) : ""
+            let (name, value) = (Self.decode(parts[0]), parts.count > 1 ? Self.decode(parts[1]) : "")
+            if fields.updateValue(value, forKey: name) != nil, repeatedName == nil { repeatedName = name }
         }
     }
 
@@ -41,7 +44,9 @@ struct Parameters: Sendable, Equatable {
     }
 
     func merging(_ other: Parameters) -> Parameters {
-        Parameters(fields.merging(other.fields) { _, last in last })
+        var merged = Parameters(fields.merging(other.fields) { _, last in last })
+        merged.repeatedName = repeatedName ?? other.repeatedName
+        return merged
     }
 
     /// The encoded fields, sorted by name, so that equal fields have equal encodings.

@@ -135,6 +135,12 @@ extension OAuthFailure {
         Self("invalid_request", 900144, "The request body must contain the following parameter: '\(name)'.")
     }
 
+    static func repeatedParameter(_ name: String) -> Self {
+        Self(
+            "invalid_request", 9_000_411,
+            "The request is not properly formatted. The parameter '\(name)' is duplicated.")
+    }
+
     static func unregisteredRedirectURI(_ uri: String, clientID: String) -> Self {
         Self(
             "invalid_request", 50011,

@@ -66,7 +66,8 @@ struct EndpointRoutes: Sendable {
     }
 
     private func route(_ request: EmulatorRequest, _ trace: RequestTrace) throws -> Response {
-        switch request.address.endpoint {
+        try request.checkParameters()
+        return switch request.address.endpoint {
         case .authorize: try AuthorizeRoute(state: state, trace: trace).respond(to: request)
         case .pushedRequest: try PushedRequestRoute(state: state).respond(to: request)
         case .token: try TokenRoute(state: state, key: key).respond(to: request)
