@@ -57,6 +57,22 @@ internal import Testing
         }
     }
 
+    /// The tenant of the code may be named where `common` was.
+    @Test(arguments: [
+        (issued: "contoso.example", redeemed: "fabrikam.example", isAccepted: false),
+        ("common", "fabrikam.example", false), ("common", "consumers", false),
+        ("common", "contoso.example", true), ("contoso.example", "common", true),
+        ("fabrikam.example", "fabrikam.example", true), ("organizations", "common", true),
+    ])
+    func bindsACodeToItsTenant(row: (issued: String, redeemed: String, isAccepted: Bool)) async throws {
+        try await withEmulator(EmulatorOptions(usernames: ["alice@contoso.example"])) { emulator in
+            let code = try await App(emulator: emulator, authority: row.issued).code()
+            let reply = try await App(emulator: emulator, authority: row.redeemed).redeem(code: code)
+            #expect(reply.status == (row.isAccepted ? 200 : 400))
+            #expect(reply["error_codes"] == (row.isAccepted ? nil : [700005]))
+        }
+    }
+
     @Test func redeemsACodeOnce() async throws {
         try await withEmulator { emulator in
             let app = App(emulator: emulator)

@@ -109,6 +109,8 @@ extension OAuthFailure {
     static let expiredGrant = invalidGrant(70008, "The provided authorization code or refresh token has expired.")
     static let wrongClient = invalidGrant(700007, "The grant was issued to another application.")
     static let wrongIssuer = invalidGrant(9_002_313, "The provided grant was issued by another authority.")
+    static let wrongTenant = invalidGrant(
+        700005, "Provided Authorization Code is intended to use against other tenant, thus rejected.")
     static let badAssertion = invalidGrant(50008, "The SAML token is invalid.")
     static let codeAlreadyRedeemed = invalidGrant(
         54005, "OAuth2 Authorization code was already redeemed, please retry with a new valid code.")

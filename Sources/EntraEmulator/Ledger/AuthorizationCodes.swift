@@ -61,14 +61,16 @@ extension Ledger {
         return secret
     }
 
-    /// Redeems an authorization code (RFC 6749 section 4.1.3): once, and only for the app, redirect URI and PKCE challenge it was
-    /// issued for.
+    /// Redeems an authorization code (RFC 6749 section 4.1.3): once, and only for the app, tenant, redirect URI and PKCE challenge it
+    /// was issued for.
     mutating func redeemCode(_ redemption: Redemption) throws(OAuthFailure) -> TokenDescriptor {
         let secret = try redemption.parameters.required("code")
         guard let code = codes[secret] else { throw .malformedGrant }
         guard !code.isRedeemed else { throw .codeAlreadyRedeemed }
         guard redemption.isOf(app: code.clientID) else { throw .wrongClient }
         guard code.issuer == redemption.issuer else { throw .wrongIssuer }
+        let tenantID = directory.tenantID(realm: redemption.authority.realm)
+        guard tenantID == nil || tenantID == code.tenantID else { throw .wrongTenant }
         guard let redirectURI = redemption.parameters["redirect_uri"] else { throw .missingRedirectURI }
         guard code.redirectURI == redirectURI else { throw .wrongRedirectURI }
         guard code.pkce.accepts(verifier: redemption.parameters["code_verifier"]) else { throw .wrongVerifier }
