@@ -128,6 +128,25 @@ internal import Testing
         }
     }
 
+    /// As authorization codes and refresh tokens are.
+    @Test(arguments: ["openid/main", "tfp/contoso.example/policy/oauth2/v2.0", "adfs/oauth2/v2.0"])
+    func isBoundToItsIssuer(other: String) async throws {
+        try await withEmulator { emulator in
+            let app = App(emulator: emulator)
+            let start = try await start(app)
+            #expect(emulator.control.approveDeviceCode() == 1)
+            let reply = try await HTTP.post(
+                "\(emulator.url)/\(other)/token",
+                form: [
+                    "grant_type": "urn:ietf:params:oauth:grant-type:device_code", "client_id": app.clientID,
+                    "device_code": start.text("device_code") ?? "",
+                ])
+            #expect(reply.status == 400)
+            #expect(reply["error"] == "invalid_grant")
+            #expect(try await poll(app, start).status == 200)
+        }
+    }
+
     @Test func isApprovedAutomaticallyAtAPoll() async throws {
         try await withEmulator { emulator in
             emulator.control.settings.deviceCodeApprovedAtPoll = 3

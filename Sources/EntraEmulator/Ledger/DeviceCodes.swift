@@ -12,6 +12,7 @@ struct DeviceCode: Sendable {
     var userCode: String
     var clientID: String
     var realm: String
+    var issuer: String
     var scopes: [String]
     var resource: String?
     var expiresOn: Date
@@ -28,7 +29,7 @@ extension Ledger {
         let secret = nextSecret("device code")
         let code = DeviceCode(
             userCode: nextUserCode(), clientID: redemption.clientID, realm: redemption.authority.realm,
-            scopes: scopes, resource: redemption.parameters["resource"],
+            issuer: redemption.issuer, scopes: scopes, resource: redemption.parameters["resource"],
             expiresOn: redemption.now + TimeInterval(redemption.settings.deviceCodeLifetime))
         deviceCodes.issue(code, as: secret) { $0.decision == .redeemed || $0.decision == .declined }
         return secret
@@ -45,6 +46,7 @@ extension Ledger {
         let isStandard = redemption.authority.kind == .openID
         guard var code = deviceCodes[secret] else { throw isStandard ? .malformedGrant : .badDeviceCode }
         guard redemption.isOf(app: code.clientID) else { throw .wrongClient }
+        guard code.issuer == redemption.issuer else { throw .wrongIssuer }
         guard redemption.now < code.expiresOn else { throw .expiredDeviceCode }
         code.polls += 1
         if code.decision == .pending, code.polls == redemption.settings.deviceCodeApprovedAtPoll {
