@@ -64,6 +64,22 @@ internal import Testing
     }
 
     @Test(arguments: [
+        (authority: "common", prompt: "select_account", isAccepted: true), ("common", "refresh_session", true),
+        ("common", "consent select_account", false), ("common", "none login", false), ("common", "unspecified", false),
+        ("tfp/contoso.example/policy", "login consent", true), ("tfp/contoso.example/policy", "login none", false),
+        ("tfp/contoso.example/policy", "unspecified", true),
+    ])
+    func refusesAPromptThatEntraRefuses(row: (authority: String, prompt: String, isAccepted: Bool)) async throws {
+        try await withEmulator { emulator in
+            let reply = try await App(emulator: emulator, authority: row.authority).authorize(["prompt": row.prompt])
+            #expect((reply.redirect["code"] != nil) == row.isAccepted)
+            #expect(reply.redirect["error"] == (row.isAccepted ? nil : "invalid_request"))
+            let description = reply.redirect["error_description"] ?? ""
+            #expect(row.isAccepted || description.hasPrefix("AADSTS90023: "), "\(description)")
+        }
+    }
+
+    @Test(arguments: [
         (fields: ["response_type": "token"], error: "unsupported_response_type"),
         (["response_type": "code id_token"], "unsupported_response_type"),
         (["scope": ""], "invalid_request"),

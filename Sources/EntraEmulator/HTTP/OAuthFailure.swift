@@ -77,6 +77,7 @@ extension OAuthFailure {
     static let unsupportedGrant = Self("unsupported_grant_type", 70003, "The app requested an unsupported grant type.")
     static let unsupportedResponseType = Self(
         "unsupported_response_type", 70005, "The emulator answers with response_type 'code' only.")
+    static let unsupportedPrompt = Self("invalid_request", 90023, "Unsupported 'prompt' value.")
     static let malformedChallenge = Self(
         "invalid_request", 501491, "The 'code_challenge' has to have 43 to 128 unreserved characters.")
     static let unsupportedChallengeMethod = Self(

@@ -95,8 +95,24 @@ extension EmulatorRequest {
     /// - Throws: the error that its app gets.
     func checkAuthorization() throws(OAuthFailure) -> PKCE {
         guard parameters.words("response_type") == ["code"] else { throw .unsupportedResponseType }
+        try checkPrompt()
         try checkScopes()
         return try PKCE(parameters)
+    }
+
+    /// The values of `prompt` that Entra accepts, those for ADAL included.
+    private static let prompts: Set = [
+        "login", "none", "consent", "select_account", "create", "admin_consent", "attempt_none", "refresh_session",
+    ]
+
+    /// - Throws: `unsupportedPrompt` if several values are combined with `none` (OpenID Connect Core section 3.1.2.1) or, at Entra, at
+    ///   all, or if Entra does not know the value.
+    private func checkPrompt() throws(OAuthFailure) {
+        let asked = parameters.words("prompt").map { $0.lowercased() }
+        let isEntra = [.entra, .ciam].contains(authority.kind)
+        guard asked.count < 2 || !isEntra && !asked.contains("none"),
+            !isEntra || asked.allSatisfy(Self.prompts.contains)
+        else { throw .unsupportedPrompt }
     }
 }
 
