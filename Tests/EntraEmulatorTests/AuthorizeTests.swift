@@ -82,6 +82,7 @@ internal import Testing
     @Test(arguments: [
         (fields: ["response_type": "token"], error: "unsupported_response_type"),
         (["response_type": "code id_token"], "unsupported_response_type"),
+        (["response_type": ""], "invalid_request"), (["response_mode": "web_message"], "invalid_request"),
         (["scope": ""], "invalid_request"),
         (["scope": "openid User.Read https://graph.microsoft.com/.default"], "invalid_scope"),
     ])

@@ -77,6 +77,9 @@ extension OAuthFailure {
     static let unsupportedGrant = Self("unsupported_grant_type", 70003, "The app requested an unsupported grant type.")
     static let unsupportedResponseType = Self(
         "unsupported_response_type", 70005, "The emulator answers with response_type 'code' only.")
+    static let unsupportedResponseMode = Self(
+        "invalid_request", 70007,
+        "The emulator answers in the response modes 'query', 'fragment' and 'form_post' only.")
     static let unsupportedPrompt = Self("invalid_request", 90023, "Unsupported 'prompt' value.")
     static let malformedChallenge = Self(
         "invalid_request", 501491, "The 'code_challenge' has to have 43 to 128 unreserved characters.")

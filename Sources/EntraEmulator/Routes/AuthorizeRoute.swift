@@ -94,7 +94,11 @@ extension EmulatorRequest {
     /// - Returns: its challenge.
     /// - Throws: the error that its app gets.
     func checkAuthorization() throws(OAuthFailure) -> PKCE {
+        _ = try parameters.required("response_type")
         guard parameters.words("response_type") == ["code"] else { throw .unsupportedResponseType }
+        guard [nil, "query", "fragment", "form_post"].contains(parameters["response_mode"]) else {
+            throw .unsupportedResponseMode
+        }
         try checkPrompt()
         try checkScopes()
         return try PKCE(parameters)
