@@ -73,6 +73,23 @@ internal import Testing
         }
     }
 
+    /// RFC 6749 section 5.2.
+    @Test func refusesAnotherRedirectURIAtAnOpenIDProviderByTheStandard() async throws {
+        try await withEmulator { emulator in
+            let provider = "\(emulator.url)/openid/main"
+            let page = "\(provider)/authorize?client_id=app&response_type=code&redirect_uri=http%3A%2F%2Flocalhost"
+            let code = try await HTTP.get(page).redirect["code"] ?? ""
+            let reply = try await HTTP.post(
+                "\(provider)/token",
+                form: [
+                    "grant_type": "authorization_code", "client_id": "app", "code": code,
+                    "redirect_uri": "http://localhost/other",
+                ])
+            #expect(reply.status == 400)
+            #expect(reply["error"] == "invalid_grant")
+        }
+    }
+
     @Test func redeemsACodeOnce() async throws {
         try await withEmulator { emulator in
             let app = App(emulator: emulator)

@@ -126,6 +126,9 @@ extension OAuthFailure {
         "invalid_client", 500112,
         "The reply address does not match the reply address provided when requesting the authorization code.",
         status: .unauthorized)
+    /// RFC 6749 section 5.2, as a provider of OpenID Connect answers.
+    static let otherRedirectURI = invalidGrant(
+        500112, "The redirect URI does not match that of the authorization request.")
     static let notInFamily = invalidGrant(
         700007, "The application is not a member of the family of the refresh token.", suberror: "client_mismatch")
     static let revokedToken = invalidGrant(

@@ -72,7 +72,10 @@ extension Ledger {
         let tenantID = directory.tenantID(realm: redemption.authority.realm)
         guard tenantID == nil || tenantID == code.tenantID else { throw .wrongTenant }
         guard let redirectURI = redemption.parameters["redirect_uri"] else { throw .missingRedirectURI }
-        guard code.redirectURI == redirectURI else { throw .wrongRedirectURI }
+        guard code.redirectURI == redirectURI else {
+            // The name of this error is Entra's own.
+            throw redemption.authority.kind == .openID ? .otherRedirectURI : .wrongRedirectURI
+        }
         guard code.pkce.accepts(verifier: redemption.parameters["code_verifier"]) else { throw .wrongVerifier }
         guard redemption.now < code.expiresOn else { throw .expiredGrant }
         guard !addUser(code.user.username).isDisabled else { throw .disabledUser }
