@@ -5,6 +5,27 @@ internal import Testing
 @testable internal import EntraEmulator
 
 @Suite(.bounded) struct TokenReplyTests {
+    /// OpenID Connect Core section 3.1.2.1.
+    @Test(arguments: [(query: "&max_age=60", hasTime: true), ("", false)])
+    func namesTheTimeOfTheSignInThatMayNotBeOld(row: (query: String, hasTime: Bool)) async throws {
+        let clock = TestClock()
+        try await withEmulator(EmulatorOptions(now: { clock.date })) { emulator in
+            let provider = "\(emulator.url)/openid/main"
+            let page =
+                "\(provider)/authorize?client_id=app&response_type=code&redirect_uri=http%3A%2F%2Flocalhost&scope=openid"
+            let code = try await HTTP.get(page + row.query).redirect["code"] ?? ""
+            let signedInOn = Int(clock.date.timeIntervalSince1970)
+            clock.advance(by: 30)
+            let reply = try await HTTP.post(
+                "\(provider)/token",
+                form: [
+                    "grant_type": "authorization_code", "client_id": "app", "code": code,
+                    "redirect_uri": "http://localhost",
+                ])
+            #expect(reply.claims("id_token")["auth_time"] == (row.hasTime ? .number(signedInOn) : nil))
+        }
+    }
+
     /// RFC 6749 section 3.2.
     @Test(arguments: [
         (type: "application/x-www-form-urlencoded", isForm: true),

@@ -12,6 +12,8 @@ struct AuthorizationCode: Sendable {
     var scopes: [String]
     var resource: String?
     var nonce: String?
+    /// The time of the sign-in, if the ID token names it.
+    var authenticatedOn: Date?
     var expiresOn: Date
     var isRedeemed = false
 }
@@ -81,9 +83,11 @@ extension Ledger {
         guard !addUser(code.user.username).isDisabled else { throw .disabledUser }
         let scopes = try redemption.scopes(default: code.scopes)
         codes[secret]?.isRedeemed = true
-        return describeTokens(
+        var descriptor = describeTokens(
             for: code.user, tenantID: code.tenantID, scopes: scopes,
             resource: redemption.parameters["resource"] ?? code.resource, nonce: code.nonce, redemption: redemption)
+        descriptor.authenticatedOn = code.authenticatedOn
+        return descriptor
     }
 
     /// The tokens of a new sign-in, with a refresh token if the request is for offline access.

@@ -59,6 +59,8 @@ struct TokenDescriptor: Sendable {
     var scopes: [String]
     var resource: String?
     var nonce: String?
+    /// The time of the sign-in, if the ID token names it.
+    var authenticatedOn: Date?
     /// The refresh token of the reply; nil if the reply has none.
     var refreshToken: String?
     var familyID: String?

@@ -59,7 +59,9 @@ struct AuthorizeRoute: Sendable {
         of request: EmulatorRequest, redirectURI: String, clientID: String
     ) throws(OAuthFailure) -> Outcome {
         let pkce = try request.checkAuthorization()
-        let expiresOn = state.now + Self.codeLifetime
+        let now = state.now
+        // A provider of OpenID Connect answers `max_age` with the time of the sign-in (Core section 3.1.2.1).
+        let namesTime = request.authority.kind == .openID && request.parameters["max_age"] != nil
         return try state.update { (contents) throws(OAuthFailure) in
             let users = try contents.ledger.usersToSignIn(request)
             guard let user = users.first, users.count == 1 else { return .choice(users) }
@@ -71,7 +73,8 @@ struct AuthorizeRoute: Sendable {
                 issuer: issuer,
                 clientID: clientID, redirectURI: redirectURI, pkce: pkce,
                 scopes: request.parameters.words("scope"), resource: request.parameters["resource"],
-                nonce: request.parameters["nonce"], expiresOn: expiresOn)
+                nonce: request.parameters["nonce"], authenticatedOn: namesTime ? now : nil,
+                expiresOn: now + Self.codeLifetime)
             contents.counts.signIns += 1
             return .code(contents.ledger.issue(code), user, cloudHost: cloud?.hosts.first)
         }

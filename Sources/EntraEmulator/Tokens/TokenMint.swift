@@ -51,6 +51,7 @@ struct TokenMint: Sendable {
         var claims = commonClaims(descriptor)
         claims["aud"] = .string(descriptor.clientID)
         claims["nonce"] = JSON(descriptor.nonce)
+        claims["auth_time"] = descriptor.authenticatedOn.map { JSON.number(Int($0.timeIntervalSince1970)) }
         return try key.sign(JSON.object(claims).merging(settings.idTokenClaims).withoutNulls)
     }
 
