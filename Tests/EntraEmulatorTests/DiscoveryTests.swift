@@ -97,6 +97,7 @@ internal import Testing
             let configuration = "\(provider)/.well-known/openid-configuration"
             let parameter = "authorization_response_iss_parameter_supported"
             #expect(try await HTTP.get(configuration)[parameter] == true)
+            #expect(try await HTTP.get(configuration)["subject_types_supported"] == ["public"])
             #expect(try await HTTP.get(page).redirect["iss"] == provider)
             emulator.control.settings.openIDConfiguration = [parameter: nil, "jwks_uri": "https://x"]
             emulator.control.settings.authorizationReply = ["iss": "https://other", "state": nil]

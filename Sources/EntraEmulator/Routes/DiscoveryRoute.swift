@@ -65,7 +65,7 @@ struct DiscoveryRoute: Sendable {
                 "userinfo_endpoint": "\(request.baseURL)/oidc/userinfo",
                 "response_types_supported": ["code"],
                 "response_modes_supported": ["query", "fragment", "form_post"],
-                "subject_types_supported": ["pairwise"],
+                "subject_types_supported": [isOpenID ? "public" : "pairwise"],
                 "id_token_signing_alg_values_supported": ["RS256"],
                 "scopes_supported": ["openid", "profile", "email", "offline_access"],
                 "token_endpoint_auth_methods_supported": ["client_secret_post", "private_key_jwt"],
