@@ -26,6 +26,28 @@ internal import Testing
         }
     }
 
+    /// In a tenant of External ID, the account is one of the tenant.
+    @Test(arguments: [
+        (host: "contoso.ciamlogin.com", isExternal: true), ("Contoso.ciamlogin.com:8443", true),
+        ("ciamlogin.com.example:8443", false),
+    ])
+    func knowsExternalIDByItsHost(row: (host: String, isExternal: Bool)) async throws {
+        try await withEmulator { emulator in
+            let (realm, username) = ("contoso.onmicrosoft.com", "alice@fabrikam.example")
+            let app = App(emulator: emulator, authority: realm)
+            let form = [
+                "grant_type": "authorization_code", "client_id": app.clientID, "client_info": "1",
+                "code": try await app.code(["login_hint": username]), "redirect_uri": app.redirectURI,
+            ]
+            let reply = try await HTTP.post(app.url("token"), form: form, headers: ["Host": row.host])
+            let tenantID = emulator.control.tenantID(realm)
+            let inTenant = User.clientInfo(
+                uid: emulator.control.objectID(of: username, in: tenantID), utid: tenantID)
+            let atHome = emulator.control.addUser(username).clientInfo
+            #expect(reply.text("client_info") == (row.isExternal ? inTenant : atHome))
+        }
+    }
+
     /// RFC 6749 section 3.2.
     @Test(arguments: [
         (type: "application/x-www-form-urlencoded", isForm: true),

@@ -26,7 +26,7 @@ struct EmulatorRequest: Sendable {
         let environment = request.host?.lowercased() ?? "127.0.0.1"
         self.environment = environment
         baseURL = "\(scheme)://\(environment)"
-        if address.authority.kind == .entra, environment.hasSuffix(".ciamlogin.com") {
+        if address.authority.kind == .entra, environment.prefix(while: { $0 != ":" }).hasSuffix(".ciamlogin.com") {
             self.address.authority.kind = .ciam
         }
     }
