@@ -23,6 +23,18 @@ internal import Testing
         }
     #endif
 
+    /// RFC 9110 section 10.1.1.
+    @Test func tellsAClientThatAsksToSendItsBody() async throws {
+        try await withEmulator { emulator in
+            let client = try RawConnection(to: emulator.url)
+            let fields = "Host: localhost\r\nExpect: 100-Continue\r\nContent-Length: 2\r\n"
+            try await client.write("POST /control/revoke HTTP/1.1\r\n\(fields)\r\n")
+            #expect(try await client.receive() == "HTTP/1.1 100 Continue\r\n\r\n")
+            try await client.write("{}")
+            #expect(try await client.receive().hasPrefix("HTTP/1.1 200 OK\r\n"))
+        }
+    }
+
     private static let page = "/common/.well-known/openid-configuration"
 
     /// An emulator with a large reply.

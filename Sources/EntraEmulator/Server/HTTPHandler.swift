@@ -31,7 +31,13 @@ final class HTTPHandler: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch (unwrapInboundIn(data), state) {
-        case (.head(let head), _): state = .receiving(head, Data())
+        case (.head(let head), _):
+            state = .receiving(head, Data())
+            if head.version == .http1_1, head.headers.first(name: "Expect")?.lowercased() == "100-continue" {
+                // Some clients send the body only after this response (RFC 9110 section 10.1.1).
+                let response = HTTPResponseHead(version: .http1_1, status: .continue)
+                context.writeAndFlush(wrapOutboundOut(.head(response)), promise: nil)
+            }
         case (.body(let bytes), .receiving(let head, var body)):
             // The state gives up its reference, so that appending does not copy the body.
             state = .idle

@@ -33,7 +33,12 @@ final class RawConnection: Sendable {
     /// Sends a request without a body, a number of times in a row.
     func get(_ path: String, times: Int = 1) async throws {
         let request = "GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n"
-        let bytes = Array(String(repeating: request, count: times).utf8)
+        try await write(String(repeating: request, count: times))
+    }
+
+    /// Sends a text.
+    func write(_ text: String) async throws {
+        let bytes = Array(text.utf8)
         let descriptor = descriptor
         try await offPool {
             guard send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count else {
