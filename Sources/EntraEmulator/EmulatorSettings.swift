@@ -127,6 +127,9 @@ package struct EmulatedCloud: Codable, Sendable, Equatable {
         domains = try fields.decodeIfPresent([String].self, forKey: .domains) ?? []
     }
 
+    /// Whether a cloud in JSON has a member of this name.
+    static func hasMember(_ name: String) -> Bool { CodingKeys(stringValue: name) != nil }
+
     /// The cloud's entry in an instance discovery reply.
     var metadata: JSON {
         [
@@ -179,6 +182,9 @@ package struct EmulatedADFS: Codable, Sendable, Equatable {
     package var hosts: [String: String] = [:]
 
     package init() {}
+
+    /// Whether the settings in JSON have a member of this name.
+    static func hasMember(_ name: String) -> Bool { CodingKeys(stringValue: name) != nil }
 
     /// Decodes settings; a missing member has its default value.
     package init(from decoder: any Decoder) throws {

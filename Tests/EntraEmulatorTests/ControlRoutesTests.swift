@@ -21,7 +21,9 @@ internal import Testing
     @Test(arguments: [
         ("faults", "{"), ("faults", #"{"endpoint":"nowhere"}"#), ("users", "{}"), ("settings", #"{"rotation":"odd"}"#),
         ("faults", #"{"grnat":"refresh_token","drop":true}"#), ("faults", #"[{"drop":true},{"Drop":true}]"#),
-        ("settings", #"{"rotaton":"lenient"}"#), ("faults", #"{"status":-1}"#), ("faults", #"{"status":100}"#),
+        ("settings", #"{"rotaton":"lenient"}"#), ("settings", #"{"adfs":{"levl":"2012r2"}}"#),
+        ("settings", #"{"clouds":[{"hosts":["login.us.example"],"domain":["us.example"]}]}"#),
+        ("faults", #"{"status":-1}"#), ("faults", #"{"status":100}"#),
         ("faults", #"{"status":1000}"#), ("faults", #"{"delay_ms":-1}"#), ("faults", #"{"count":-1}"#),
         ("users", #"{"username":"alice@contoso.example","disabled":"yes"}"#), ("users", #"{"username":1}"#),
         ("users", #"{"username":"alice@contoso.example","disable":true}"#),

@@ -58,6 +58,10 @@ struct ControlRoutes: Sendable {
         let current = try JSONDecoder().decode([String: JSON].self, from: JSONEncoder().encode(emulator.settings))
         let changes = try decode([String: JSON].self, body)
         try refuseUnknown(changes.keys, EmulatorSettings.hasMember)
+        if case .object(let adfs) = changes["adfs"] { try refuseUnknown(adfs.keys, EmulatedADFS.hasMember) }
+        if case .array(let clouds) = changes["clouds"] {
+            for case .object(let cloud) in clouds { try refuseUnknown(cloud.keys, EmulatedCloud.hasMember) }
+        }
         let merged = current.merging(changes) { _, new in new }
         let settings = try decode(EmulatorSettings.self, try JSONEncoder().encode(merged))
         emulator.settings = settings
