@@ -272,6 +272,28 @@ internal import Testing
         }
     }
 
+    /// The claims of the scopes `profile` and `email` (OpenID Connect Core section 5.4).
+    @Test func describesTheUserOfAnOpenIDProvider() async throws {
+        try await withEmulator { emulator in
+            let provider = "\(emulator.url)/openid/main"
+            let page = "\(provider)/authorize?client_id=app&response_type=code&redirect_uri=http%3A%2F%2Flocalhost"
+            let hint = "&scope=openid%20profile%20email&login_hint=alice@contoso.example"
+            let code = try await HTTP.get(page + hint).redirect["code"] ?? ""
+            let reply = try await HTTP.post(
+                "\(provider)/token",
+                form: [
+                    "grant_type": "authorization_code", "client_id": "app", "code": code,
+                    "redirect_uri": "http://localhost",
+                ])
+            let bearer = ["authorization": "Bearer \(reply.text("access_token") ?? "")"]
+            let user = try await HTTP.get("\(emulator.url)/oidc/userinfo", headers: bearer)
+            let claims = reply.claims("id_token")
+            for name in ["sub", "name", "preferred_username", "email"] {
+                #expect(user[name] != nil && user[name] == claims[name], "\(name)")
+            }
+        }
+    }
+
     @Test(arguments: [("Bearer", 200), ("bearer", 200), ("BEARER", 200), ("Basic", 401)])
     func acceptsAnAccessTokenWithItsScheme(scheme: String, status: Int) async throws {
         try await withEmulator { emulator in

@@ -18,6 +18,7 @@ struct UserInfoRoute: Sendable {
             "sub": claims["sub"] ?? .null,
             "name": claims["name"] ?? .null,
             "preferred_username": claims["preferred_username"] ?? claims["unique_name"] ?? .null,
+            "email": claims["email"] ?? .null,
         ]
         return try .json(body.withoutNulls)
     }
