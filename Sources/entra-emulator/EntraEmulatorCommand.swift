@@ -58,6 +58,7 @@ struct EntraEmulatorCommand: AsyncParsableCommand {
         do {
             try await parse().run()
         } catch {
+            StandardStream.widenHelp()
             let (status, text) = (exitCode(for: error), fullMessage(for: error))
             if !text.isEmpty { (status.isSuccess ? StandardStream.output : .error).write(text + "\n") }
             if status.isSuccess, let problem = StandardStream.outputProblem {

@@ -64,7 +64,7 @@ internal import Testing
     }
 
     /// The names of the options leave no room for their descriptions there.
-    @Test(arguments: ["ssoctl", "sso-agent"], ["26", "1", "-1"])
+    @Test(arguments: ["ssoctl", "sso-agent", "entra-emulator"], ["26", "1", "-1"])
     func describesTheOptionsOnAVeryNarrowTerminal(program: String, columns: String) async throws {
         let environment = ProcessInfo.processInfo.environment.merging(["COLUMNS": columns]) { $1 }
         let ended = try await TestProcess(program, ["--help"], environment: environment).finish()
