@@ -11,15 +11,18 @@ struct OAuthError: Sendable {
     private var homeAccountID: HomeAccountID?
 
     /// Returns nil unless the object has an `error` that is not blank.
-    init?(_ object: JSONTree) {
-        guard let error = object.text("error") else { return nil }
-        self.error = UntrustedText.clean(error)
-        self.subError = object.text("suberror").map { UntrustedText.clean($0) }
-        self.description = object.text("error_description").map { UntrustedText.clean($0) }
+    ///
+    /// - Parameter secrets: the secrets of the request. Apps and terminals get the texts of an error.
+    init?(_ object: JSONTree, hiding secrets: [Secret] = []) {
+        func text(_ name: String) -> String? { object.text(name).map { UntrustedText.clean($0.hiding(secrets)) } }
+        guard let error = text("error") else { return nil }
+        self.error = error
+        self.subError = text("suberror")
+        self.description = text("error_description")
         self.codes = (object["error_codes"]?.values ?? []).prefix(64).compactMap {
             $0.integer.flatMap(Int32.init(exactly:))
         }
-        self.username = object.text("adi").map { UntrustedText.clean($0) }
+        self.username = text("adi")
         self.homeAccountID = object.text("client_info").flatMap(HomeAccountID.named)
             .flatMap { ValueLimits.isIdentifier($0.text) ? $0 : nil }
     }

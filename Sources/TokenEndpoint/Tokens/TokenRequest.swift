@@ -67,6 +67,14 @@ package enum Grant: Sendable {
         case .refreshToken, .assertion: false
         }
     }
+
+    /// What the request has of the grant that nobody else may have.
+    var secrets: [Secret] {
+        switch self {
+        case .refreshToken(let secret), .deviceCode(let secret), .assertion(let secret, _): [secret]
+        case .authorizationCode(let code, let verifier, _): [code, verifier]
+        }
+    }
 }
 
 extension TokenRequest {

@@ -9,7 +9,8 @@ extension IssuedTokens {
         _ response: HTTPResponse, to request: TokenRequest, issuer: String?, now: Int64,
         _ delivery: DeliveryTracker? = nil
     ) throws(TokenError) {
-        let object = try response.oauthObject(of: request.authority, isOfSignIn: request.grant.isSignIn)
+        let object = try response.oauthObject(
+            of: request.authority, isOfSignIn: request.grant.isSignIn, hiding: request.grant.secrets)
         self.init(object, to: request, now: now)
         do throws(TokenError) {
             try requireValid(response, to: request, issuer: issuer, now: now)
@@ -79,11 +80,14 @@ extension HTTPResponse {
     /// - Parameters:
     ///   - authority: the authority that was asked.
     ///   - isOfSignIn: whether the response belongs to a sign-in, which an error then cannot require.
+    ///   - secrets: the secrets of the request, which the provider may repeat in an error.
     /// - Throws: the OAuth error of the response; `unhandledHTTPResponse` or `serverInvalidResponse` if it is neither.
-    func oauthObject(of authority: Authority, isOfSignIn: Bool) throws(TokenError) -> JSONTree {
-        guard isOAuth || authority.kind == .openID && isForbiddenGrant else { throw unhandled }
+    func oauthObject(
+        of authority: Authority, isOfSignIn: Bool, hiding secrets: [Secret] = []
+    ) throws(TokenError) -> JSONTree {
+        guard isOAuth || authority.kind == .openID && isForbiddenGrant else { throw hiding(secrets).unhandled }
         guard let object = json else { throw invalid("is not a JSON object") }
-        if let error = OAuthError(object) {
+        if let error = OAuthError(object, hiding: secrets) {
             throw isOfSignIn ? error.signInError(response: self) : error.tokenError(response: self)
         }
         guard status == 200 else { throw invalid("is neither a success nor an OAuth error") }

@@ -57,6 +57,12 @@ struct HTTPResponse: Sendable {
             code, "the response of \(endpoint) (HTTP status \(status)) \(what)", details: details)
     }
 
+    /// The response without secrets in its header fields.
+    func hiding(_ secrets: [Secret]) -> HTTPResponse {
+        HTTPResponse(
+            endpoint: endpoint, status: status, fields: fields.map { ($0.name, $0.value.hiding(secrets)) }, body: body)
+    }
+
     private var details: TokenError.Details {
         var details = TokenError.Details()
         details.httpStatus = Int32(clamping: status)

@@ -72,6 +72,47 @@ internal import TokenModel
         }
     }
 
+    /// Apps and terminals get the description of an error.
+    @Test func hidesAGrantThatAnErrorRepeats() async throws {
+        let token = "0.AXkA-" + String(repeating: "secret/", count: 900)
+        let start = token.prefix(64)
+        let body = """
+            {"error":"\(token)","suberror":"\(start)","error_description":"unknown token '\(token)', \(start) \(token)\(start)"}
+            """
+        let grants: [Grant] = [
+            .refreshToken(Secret(token)), .deviceCode(Secret(token)),
+            .authorizationCode(code: Secret("c-1"), verifier: Secret(token), redirectURI: "http://localhost"),
+        ]
+        for grant in grants {
+            try await EndpointFixture.with(EndpointFixture.token(.json(body, status: 400))) { fixture in
+                let error = try await fixture.failure(TokenRequest.sample(fixture.authority, grant: grant))
+                #expect(error.details.oauthError == "…")
+                #expect(error.details.subError == "…")
+                #expect(error.details.errorDescription == "unknown token '…', … ……")
+                #expect(error.message == "…: unknown token '…', … ……")
+            }
+        }
+    }
+
+    @Test func hidesAGrantThatAHeaderFieldRepeats() async throws {
+        let token = String(repeating: "secret", count: 8)
+        let reply = ScriptedReply.answer(status: 500, headers: [("X-Body", "refresh_token=\(token)&a=b")], body: "")
+        try await EndpointFixture.with(EndpointFixture.token(reply)) { fixture in
+            let grant = Grant.refreshToken(Secret(token))
+            let error = try await fixture.failure(TokenRequest.sample(fixture.authority, grant: grant))
+            #expect(error.code == .unhandledHTTPResponse)
+            #expect(error.details.httpHeaders.values.contains("refresh_token=…&a=b"))
+        }
+    }
+
+    /// A text with many beginnings of a secret takes no longer than any other.
+    @Test func hidesAGrantInLinearTime() {
+        let almost = String(repeating: "a", count: 200_000)
+        #expect((almost + "b").hiding([Secret(String(repeating: "a", count: 31) + "c" + almost)]) == almost + "b")
+        #expect(almost.hiding([Secret(almost + "b")]) == "…")
+        #expect("a-1 is short".hiding([Secret("a-1")]) == "a-1 is short")
+    }
+
     @Test(arguments: [200, 401]) func readsAnErrorUnderTheseStatusesToo(status: Int) async throws {
         let reply = ScriptedReply.json(#"{"error":"invalid_grant"}"#, status: status)
         try await EndpointFixture.with(EndpointFixture.token(reply)) { fixture in
