@@ -94,7 +94,7 @@ enum ResponseProperties {
         for version in [OAuthVersion.v1, .v2] {
             do throws(TokenError) {
                 let endpoints = try Endpoints(response, of: authority, version: version)
-                let urls = [endpoints.token, endpoints.authorization, endpoints.deviceCode, endpoints.endSession]
+                let urls = [endpoints.token, endpoints.authorization, endpoints.deviceCode]
                 for url in (urls + [endpoints.pushedAuthorization]).compactMap(\.self) {
                     guard Endpoints.isSafe(url, for: authority), Endpoints.isURL(url) else {
                         return "the endpoint \(url.debugDescription) of \(authority)"

@@ -8,8 +8,6 @@ package struct Endpoints: Sendable, Equatable {
     package var authorization: String
     /// The device authorization endpoint (RFC 8628 section 3.1); nil if the provider has none.
     package var deviceCode: String?
-    /// The page for signing out in the browser; nil if the provider has none.
-    package var endSession: String?
     /// The pushed authorization request endpoint (RFC 9126 section 5); nil if the provider has none.
     package var pushedAuthorization: String?
     /// Whether the provider refuses authorization requests that were not pushed.
@@ -36,14 +34,10 @@ package struct Endpoints: Sendable, Equatable {
         func admits(_ named: String?) -> Bool { named.map { $0 == identifier } ?? !isNamedInResponses }
     }
 
-    package init(
-        token: String, authorization: String, deviceCode: String? = nil, endSession: String? = nil,
-        issuer: ExpectedIssuer? = nil
-    ) {
+    package init(token: String, authorization: String, deviceCode: String? = nil, issuer: ExpectedIssuer? = nil) {
         self.token = token
         self.authorization = authorization
         self.deviceCode = deviceCode
-        self.endSession = endSession
         self.issuer = issuer
     }
 
@@ -52,8 +46,7 @@ package struct Endpoints: Sendable, Equatable {
         guard authority.kind != .openID else { return nil }
         let base = authority.url + (authority.usesV1Paths(version) ? "/oauth2" : "/oauth2/v2.0")
         self.init(
-            token: base + "/token", authorization: base + "/authorize", deviceCode: base + "/devicecode",
-            endSession: base + "/logout")
+            token: base + "/token", authorization: base + "/authorize", deviceCode: base + "/devicecode")
     }
 
     /// The URL of the authority's OpenID Connect discovery document.
@@ -79,7 +72,6 @@ package struct Endpoints: Sendable, Equatable {
         else { throw response.invalid("does not name a token endpoint and an authorization endpoint") }
         self.init(
             token: token, authorization: authorization, deviceCode: document.text("device_authorization_endpoint"),
-            endSession: document.text("end_session_endpoint"),
             issuer: try Self.issuer(document, of: authority, response))
         pushedAuthorization = document.text("pushed_authorization_request_endpoint")
         requiresPushedAuthorization = document["require_pushed_authorization_requests"]?.boolean ?? false
@@ -105,7 +97,7 @@ package struct Endpoints: Sendable, Equatable {
 
     /// Refuses `http` endpoints, unless the authority and the endpoint are both on this machine.
     private func requireSafe(for authority: Authority, _ response: HTTPResponse) throws(TokenError) {
-        for url in [token, authorization, deviceCode, endSession, pushedAuthorization].compactMap(\.self) {
+        for url in [token, authorization, deviceCode, pushedAuthorization].compactMap(\.self) {
             guard Self.isSafe(url, for: authority) else {
                 throw response.invalid("names an endpoint that does not use https")
             }
@@ -115,9 +107,6 @@ package struct Endpoints: Sendable, Equatable {
         }
         for url in [token, authorization, deviceCode, pushedAuthorization].compactMap(\.self) where !Self.isPlain(url) {
             throw response.invalid("names an endpoint that is not the URL of an endpoint")
-        }
-        if let endSession, !Self.isURL(endSession) {
-            throw response.invalid("names a page for signing out that is not the URL of a page")
         }
     }
 

@@ -22,8 +22,7 @@ internal import TokenModel
             #expect(
                 endpoints
                     == Endpoints(
-                        token: base + "token", authorization: base + "authorize", deviceCode: base + "devicecode",
-                        endSession: base + "logout"))
+                        token: base + "token", authorization: base + "authorize", deviceCode: base + "devicecode"))
         }
     }
 
@@ -277,8 +276,7 @@ internal import TokenModel
     /// A browser or the agent itself would open them.
     @Test(
         arguments: [
-            "authorization_endpoint", "device_authorization_endpoint", "end_session_endpoint",
-            "pushed_authorization_request_endpoint",
+            "authorization_endpoint", "device_authorization_endpoint", "pushed_authorization_request_endpoint",
         ], ["http://evil.example/p", "javascript:alert(1)", "https://x/a\\r\\nSet-Cookie: x=1"])
     func refusesADocumentWithAPageOrEndpointThatIsNotSafe(name: String, url: String) async throws {
         var fields = ["token_endpoint": "https://x/t", "authorization_endpoint": "https://x/a"]
