@@ -116,7 +116,9 @@ extension TokenError {
     /// Whether the error persists until the user acts or the app changes its request.
     fileprivate var needsUser: Bool {
         switch code {
-        case .interactionRequired, .declinedScopes, .protectionPolicyRequired: true
+        // The token endpoint was not asked if it did not issue the refresh token. The next request reads the discovery document again.
+        case .interactionRequired: details.reason != .authority
+        case .declinedScopes, .protectionPolicyRequired: true
         default: details.oauthError != nil
         }
     }

@@ -132,6 +132,10 @@ internal import TokenWire
                 #expect(error?.message.contains("evil.example") == true)
                 #expect(f.redemptions == 0)
                 #expect(f.internet?.hosts.contains("evil.example") == false)
+                // The token is still valid, and is sent as soon as the document names its endpoint again.
+                f.emulator.control.settings.tokenHost = nil
+                _ = try await f.silent(parameters, account, force: true)
+                #expect(f.redemptions == 1)
             }
         }
     }

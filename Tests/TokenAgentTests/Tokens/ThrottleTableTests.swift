@@ -106,6 +106,14 @@ internal import TokenModel
         #expect(table.error(for: refused, at: 110) == nil)
     }
 
+    @Test func recordsNoErrorOfATokenEndpointThatWasNotAsked() throws {
+        let table = ThrottleTable()
+        let error = TokenError(.interactionRequired, "it did not issue the refresh token", reason: .authority)
+        let key = try Self.key(1)
+        #expect(table.record(error, for: key, at: 100).details.throttledUntil == nil)
+        #expect(table.error(for: key, at: 110) == nil)
+    }
+
     @Test func returnsARefusedAuthorityToNoRequestWithoutValidation() throws {
         let table = ThrottleTable()
         var error = TokenError(.authorityValidation, "no such authority")
