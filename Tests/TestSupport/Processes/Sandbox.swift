@@ -20,8 +20,12 @@ package struct Sandbox: Sendable {
 
     /// Whether tests can mount file systems, and make namespaces. Root of most containers can do neither.
     package static let isPossible: Bool = {
-        guard geteuid() == 0, let folder = try? TemporaryFolder() else { return false }
-        return mount("tmpfs", folder.path, "tmpfs", 0, nil) == 0 && umount2(folder.path, Int32(MNT_DETACH)) == 0
+        #if os(Linux)
+            guard geteuid() == 0, let folder = try? TemporaryFolder() else { return false }
+            return mount("tmpfs", folder.path, "tmpfs", 0, nil) == 0 && umount2(folder.path, Int32(MNT_DETACH)) == 0
+        #else
+            return false
+        #endif
     }()
 
     /// Starts a program in a sandbox, which sees the folders of the system and those in `folders`, and nothing else.

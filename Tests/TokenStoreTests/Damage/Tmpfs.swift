@@ -11,13 +11,21 @@ struct Tmpfs: ~Copyable {
         self.path = path
         try FileManager.default.createDirectory(
             atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        guard mount("tmpfs", path, "tmpfs", 0, "size=8m,mode=0700") == 0 else { throw POSIXError(.EPERM) }
+        guard Self.attach(path) else { throw POSIXError(.EPERM) }
     }
 
     func remount(_ mode: String) throws {
-        let flags = UInt(MS_REMOUNT) | (mode == "ro" ? UInt(MS_RDONLY) : 0)
-        guard mount("tmpfs", path, "tmpfs", flags, "size=8m,mode=0700") == 0 else { throw POSIXError(.EBUSY) }
+        guard Self.attach(path, remountedAs: mode) else { throw POSIXError(.EBUSY) }
     }
 
-    deinit { umount2(path, Int32(MNT_DETACH)) }
+    #if os(Linux)
+        deinit { umount2(path, Int32(MNT_DETACH)) }
+
+        private static func attach(_ path: String, remountedAs mode: String? = nil) -> Bool {
+            let flags = mode.map { UInt(MS_REMOUNT) | ($0 == "ro" ? UInt(MS_RDONLY) : 0) } ?? 0
+            return mount("tmpfs", path, "tmpfs", flags, "size=8m,mode=0700") == 0
+        }
+    #else
+        private static func attach(_ path: String, remountedAs mode: String? = nil) -> Bool { false }
+    #endif
 }
