@@ -50,8 +50,8 @@ package enum UnixSocket {
         case 0: return nil
         case EAGAIN: return .busy
         case ENOENT: return .nobody
-        case ECONNREFUSED:
-            // The kernel also refuses a file or a folder at the path.
+        case ECONNREFUSED, ENOTSOCK:
+            // Linux also refuses a file or a folder at the path, for which macOS has the other error.
             guard let kind = FileStatus(path)?.kind, kind != .socket else { return .nobody }
             let origin = origin(of: path)
             throw TokenError(
