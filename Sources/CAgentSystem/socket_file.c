@@ -68,6 +68,7 @@ static int new_socket(void) {
     return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 #else
     int descriptor = socket(AF_UNIX, SOCK_STREAM, 0);
+    if (descriptor < 0) return descriptor;
     fcntl(descriptor, F_SETFD, FD_CLOEXEC);
     fcntl(descriptor, F_SETFL, O_NONBLOCK);
     return descriptor;
