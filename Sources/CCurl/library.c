@@ -13,8 +13,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool is_loaded;
 
 #ifdef __APPLE__
-static const char *const names[] = {"libcurl.4.dylib", "/usr/lib/libcurl.4.dylib"};
-static const char missing[] = "libcurl cannot be loaded: there is no libcurl.4.dylib";
+/* The whole path: a name alone would be looked for in the current folder first, see dlopen(3). */
+static const char *const names[] = {"/usr/lib/libcurl.4.dylib"};
+static const char missing[] = "libcurl cannot be loaded: there is no /usr/lib/libcurl.4.dylib";
 #else
 static const char *const names[] = {"libcurl.so.4", "libcurl-gnutls.so.4"};
 static const char missing[] = "libcurl cannot be loaded: there is neither libcurl.so.4 nor libcurl-gnutls.so.4; "
