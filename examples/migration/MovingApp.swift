@@ -2,7 +2,7 @@ import Foundation
 import MSAL
 
 /// An app that used ADAL until its last version and uses MSAL now, without another sign-in of its users.
-struct MovingApp {
+@MainActor struct MovingApp {
     let options: Options
     private let application: MSALPublicClientApplication
 

@@ -2,7 +2,7 @@ import Foundation
 import MSAL
 
 /// The part of a notes app that manages accounts and acquires tokens.
-struct NotesApp {
+@MainActor struct NotesApp {
     let options: Options
     private let application: MSALPublicClientApplication
 

@@ -3,7 +3,7 @@ internal import Foundation
 internal import MSAL
 
 /// The steps of an MSAL app.
-struct MSALSteps {
+@MainActor struct MSALSteps {
     private let application: MSALPublicClientApplication
     private let scope: String
 
