@@ -55,7 +55,12 @@ private struct UniqueNumbers {
         if numbers.count < 2 {
             var generator = SystemRandomNumberGenerator()
             var fresh = [UInt64](repeating: 0, count: Self.stock)
-            let isFilled = fresh.withUnsafeMutableBytes { getentropy($0.baseAddress, $0.count) == 0 }
+            #if os(Linux)
+                let isFilled = fresh.withUnsafeMutableBytes { getentropy($0.baseAddress, $0.count) == 0 }
+            #else
+                // The generator needs no system call there.
+                let isFilled = false
+            #endif
             if !isFilled { for index in fresh.indices { fresh[index] = generator.next() } }
             numbers = fresh
         }
