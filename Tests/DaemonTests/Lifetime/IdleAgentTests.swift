@@ -37,21 +37,38 @@ internal import TokenModel
             }
         }
 
+        /// The time limit of a request to a token endpoint is half a minute.
+        @Test func isNotWokenByTheTimeLimitOfARequestThatHasEnded() async throws {
+            try await AgentProcessFixture.with { f in
+                let start = ContinuousClock.now
+                let process = try await f.agent(["--allow-debugging"])
+                _ = try await f.signIn("alice@contoso.com", f.parameters())
+                // A minute after its start, the agent looks whether its socket is still there.
+                let isIdle = try await offPool {
+                    repeat {
+                        if try !Self.hasTimer(within: 31, process.processID) { return true }
+                    } while ContinuousClock.now - start < .seconds(28)
+                    return false
+                }
+                #expect(isIdle)
+            }
+        }
+
         /// Returns after 20 looks that have found no timer in a row: one that is started again and again is stopped for a moment when it has
         /// fired.
         private static func waitUntilNoTimerIsNear(of processID: Int32) throws {
             var looks = 0
-            while looks < 20 { looks = try hasTimerWithinTwoSeconds(processID) ? 0 : looks + 1 }
+            while looks < 20 { looks = try hasTimer(within: 2, processID) ? 0 : looks + 1 }
         }
 
-        private static func hasTimerWithinTwoSeconds(_ processID: Int32) throws -> Bool {
+        private static func hasTimer(within limit: Int, _ processID: Int32) throws -> Bool {
             let folder = "/proc/\(processID)/fdinfo"
             return try FileManager.default.contentsOfDirectory(atPath: folder).contains { name in
                 // Nil for a descriptor that has been closed meanwhile.
                 guard let text = try? String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8),
                     let value = text.firstMatch(of: /it_value: \((\d+), (\d+)\)/), let seconds = Int(value.1)
                 else { return false }
-                return seconds < 2 && (seconds, Int(value.2)) != (0, 0)
+                return seconds < limit && (seconds, Int(value.2)) != (0, 0)
             }
         }
     }
