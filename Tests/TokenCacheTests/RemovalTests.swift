@@ -47,11 +47,50 @@ internal import TokenStore
         builder.remove(wipe)
         #expect(builder.cache.accounts(ListAccounts(clientID: nil)).accounts.map(\.username) == ["bob@contoso.com"])
         #expect(builder.cache.changes(removing: wipe).isEmpty)
-        let left = builder.cache.everything().filter { change in
-            guard case .put(let stored) = change else { return false }
-            return stored.key.kind == .accountMetadata
+        let left = Self.count(.accountMetadata, in: builder.cache)
+        #expect(left == 2, "that bob is signed in, and that the app has signed out alice")
+    }
+
+    /// Any process may name any number of apps.
+    @Test func keepsTheSignOutsOfFewAppsThatHaveGotNoToken() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters("app-1"), family: "1")
+        try builder.signIn("alice", builder.parameters("app-2"))
+        let account = CacheBuilder.account("alice")
+        builder.remove(RemoveAccount(clientID: try #require(CacheBuilder.otherApp), account: account))
+        for number in 0..<300 {
+            let parameters = try builder.parameters("unknown-\(number)")
+            builder.remove(RemoveAccount(clientID: parameters.clientID, account: account))
+            #expect(builder.decide(parameters, account).needsInteraction)
         }
-        #expect(left.count == 2, "that bob is signed in, and that the app has signed out alice")
+        #expect(Self.count(.accountMetadata, in: builder.cache) == 258)
+        #expect(try builder.decide(builder.parameters("app-1"), account).token != nil)
+        #expect(try builder.decide(builder.parameters("app-2"), account).needsInteraction)
+    }
+
+    /// The account is found through the family of an app.
+    @Test func remembersTheCurrentAccountOfFewAppsThatHaveGotNoToken() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters("app-1"), family: "1")
+        for name in ["app-1"] + (0..<300).map({ "unknown-\($0)" }) {
+            let app = try #require(ClientID(name))
+            let current = try builder.cache.currentAccount(GetCurrentAccount(clientID: app))
+            builder.cache.apply(current.changes, in: .standard)
+            let again = try builder.cache.currentAccount(GetCurrentAccount(clientID: app))
+            #expect(again.reply.previous != nil)
+        }
+        #expect(Self.count(.currentAccount, in: builder.cache) == 257)
+        let app = try #require(CacheBuilder.app)
+        let current = try builder.cache.currentAccount(GetCurrentAccount(clientID: app))
+        #expect(current.reply.previous != nil)
+    }
+
+    /// The number of records of a kind.
+    private static func count(_ kind: RecordKind, in cache: CredentialCache) -> Int {
+        cache.everything().count { change in
+            guard case .put(let stored) = change else { return false }
+            return stored.key.kind == kind
+        }
     }
 
     /// Opaque records are kept for their library only, and may name an account that is not here.

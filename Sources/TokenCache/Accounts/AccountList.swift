@@ -179,7 +179,11 @@ extension CredentialCache {
         // An app with a client ID that may not be stored gets no token, so that its account need not be remembered.
         guard ValueLimits.isIdentifier(request.clientID.text) else { return (reply, []) }
         let record = CurrentAccountRecord(clientID: request.clientID, account: account)
-        return (reply, record == known ? [] : [.save(.currentAccount(record))])
+        guard record != known else { return (reply, []) }
+        let surplus =
+            known == nil ? partition.surplus(of: partition.currentAccounts.values.map { ($0.clientID, $0.key) }) : []
+        let removals = surplus.map { remove(.currentAccount, $0, account: nil, request.sharingGroup) }
+        return (reply, removals + [.save(.currentAccount(record))])
     }
 }
 

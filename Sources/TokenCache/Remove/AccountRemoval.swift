@@ -56,7 +56,11 @@ extension CredentialCache {
         }.keys.sorted().map { remove(.refreshToken, $0, account: account, group) }
         changes += opaqueRecordRemovals(of: account, in: partition, group) { $0 == clientID }
         // An app that found the account only through its family is recorded as signed out, too.
-        return changes + signedOut(account, of: clientID, credentials, unlessKnown: changes.isEmpty)
+        let signOut = signedOut(account, of: clientID, credentials, unlessKnown: changes.isEmpty)
+        guard !signOut.isEmpty else { return changes }
+        let signOuts = credentials.metadata.values.filter { $0.signInState == .signedOut }
+        let surplus = partition.surplus(of: signOuts.map { ($0.clientID, $0.key) })
+        return changes + surplus.map { remove(.accountMetadata, $0, account: account, group) } + signOut
     }
 
     /// Records the sign-out: silent requests of the app fail until it signs in to this account again.
@@ -149,6 +153,22 @@ extension CredentialCache {
             partition.apps.values.filter { ClientID($0.clientID).map(signedIn.contains) ?? false }
                 .map { FamilyID($0.familyID) })
     }
+}
+
+extension Partition {
+    /// The records to remove before one of another app is added, if there are too many of apps for which no token was ever issued: any
+    /// process may name any number of apps.
+    ///
+    /// - Parameter records: the client ID and the key of each record.
+    /// - Returns: the keys.
+    func surplus(of records: [(clientID: String, key: String)]) -> [String] {
+        guard records.count >= Self.recordsOfUnknownApps else { return [] }
+        let known = Set(apps.values.map { $0.clientID.lowercased() })
+        let unknown = records.filter { !known.contains($0.clientID.lowercased()) }.map { $0.key }.sorted()
+        return Array(unknown.prefix(max(unknown.count - Self.recordsOfUnknownApps + 1, 0)))
+    }
+
+    private static var recordsOfUnknownApps: Int { 256 }
 }
 
 extension RefreshTokenRecord {
