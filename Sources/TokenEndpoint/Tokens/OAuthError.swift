@@ -11,9 +11,12 @@ struct OAuthError: Sendable {
     private var homeAccountID: HomeAccountID?
 
     /// Returns nil unless the object has an `error` that is not blank.
+    init?(_ object: JSONTree) { self.init(object, hiding: []) }
+
+    /// Returns nil unless the object has an `error` that is not blank.
     ///
     /// - Parameter secrets: the secrets of the request. Apps and terminals get the texts of an error.
-    init?(_ object: JSONTree, hiding secrets: [Secret] = []) {
+    init?(_ object: JSONTree, hiding secrets: [Secret]) {
         func text(_ name: String) -> String? { object.text(name).map { UntrustedText.clean($0.hiding(secrets)) } }
         guard let error = text("error") else { return nil }
         self.error = error
