@@ -31,13 +31,7 @@ struct CostBench {
         var isAgent: Bool { [.agent, .newRequests, .manyTokens, .floor].contains(self) }
 
         /// A part of a mangled name, that of `channelRead`, that only the counted thread has; nil if all threads are counted.
-        var threadFunction: String? {
-            switch self {
-            case .agent, .newRequests, .manyTokens: "7SessionC11channelRead"
-            case .floor: "12FloorHandlerC11channelRead"
-            default: nil
-            }
-        }
+        var threadFunction: String? { isAgent ? "C11channelRead" : nil }
 
         /// The instructions of planning the end of a turn, which a hit saves where Valgrind is fast enough for several in half a turn
         /// (docs/decisions/0048-a-hit-without-buffers.md). The record has a machine on which none is.
