@@ -68,11 +68,12 @@ package enum Grant: Sendable {
         }
     }
 
-    /// What the request has of the grant that nobody else may have.
+    /// What the request has of the grant that nobody else may have, as it is sent: an assertion is encoded.
     var secrets: [Secret] {
         switch self {
-        case .refreshToken(let secret), .deviceCode(let secret), .assertion(let secret, _): [secret]
+        case .refreshToken(let secret), .deviceCode(let secret): [secret]
         case .authorizationCode(let code, let verifier, _): [code, verifier]
+        case .assertion(let assertion, _): [Base64URL.encode(assertion), assertion]
         }
     }
 }

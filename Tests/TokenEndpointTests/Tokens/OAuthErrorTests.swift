@@ -94,6 +94,18 @@ internal import TokenModel
         }
     }
 
+    /// An assertion is sent encoded; a provider may decode it first.
+    @Test(arguments: [true, false]) func hidesAnAssertionThatAnErrorRepeats(isEncoded: Bool) async throws {
+        let assertion = Secret("<Assertion ID='_1'><NameID>alice@contoso.example</NameID></Assertion>")
+        let repeated = (isEncoded ? Base64URL.encode(assertion) : assertion).reveal()
+        let body = #"{"error":"invalid_grant","error_description":"not valid: \#(repeated)."}"#
+        try await EndpointFixture.with(EndpointFixture.token(.json(body, status: 400))) { fixture in
+            let grant = Grant.assertion(assertion, isSAML2: true)
+            let error = try await fixture.failure(TokenRequest.sample(fixture.authority, grant: grant))
+            #expect(error.details.errorDescription == "not valid: ….")
+        }
+    }
+
     @Test func hidesAGrantThatAHeaderFieldRepeats() async throws {
         let token = String(repeating: "secret", count: 8)
         let reply = ScriptedReply.answer(status: 500, headers: [("X-Body", "refresh_token=\(token)&a=b")], body: "")
