@@ -156,8 +156,8 @@ extension CredentialCache {
 }
 
 extension Partition {
-    /// The records to remove before one of another app is added, if there are too many of apps for which no token was ever issued: any
-    /// process may name any number of apps.
+    /// The records to remove before one of another app is added, if there are too many of apps without metadata, such as those for which no
+    /// token was ever issued: any process may name any number of apps.
     ///
     /// - Parameter records: the client ID and the key of each record.
     /// - Returns: the keys.
