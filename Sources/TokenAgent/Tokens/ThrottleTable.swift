@@ -95,13 +95,16 @@ final class ThrottleTable {
 
     /// Removes expired errors and, if there are too many or their keys are too long, those that expire first.
     private static func removeExpired<Key>(_ records: inout [Key: Record], at now: Int64) {
-        records = records.filter { $0.value.times.contains(now) }
+        // A copy of a full table hashes a thousand keys, so that none is made for nothing.
+        if !records.values.allSatisfy({ $0.times.contains(now) }) {
+            records = records.filter { $0.value.times.contains(now) }
+        }
         var length = records.values.reduce(0) { $0 + $1.length }
-        guard records.count > limit || length > lengthLimit else { return }
-        let byEnd = records.sorted { $0.value.times.upperBound < $1.value.times.upperBound }
-        for (key, record) in byEnd where records.count > limit || length > lengthLimit {
-            records[key] = nil
-            length -= record.length
+        while records.count > limit || length > lengthLimit,
+            let first = records.min(by: { $0.value.times.upperBound < $1.value.times.upperBound })
+        {
+            records[first.key] = nil
+            length -= first.value.length
         }
     }
 }
