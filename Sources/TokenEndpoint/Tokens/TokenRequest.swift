@@ -68,7 +68,7 @@ package enum Grant: Sendable {
         }
     }
 
-    /// What the request has of the grant that nobody else may have, as it is sent: an assertion is encoded.
+    /// The secrets of the grant, also as they are sent: an assertion is encoded.
     var secrets: [Secret] {
         switch self {
         case .refreshToken(let secret), .deviceCode(let secret): [secret]
