@@ -25,6 +25,8 @@ package struct AuditReader {
     private var rest: [UInt8] = []
     private var items: [Item] = []
     private var check: AuditCheck
+    /// Whether the log ended within a line when ``next()`` returned nil: that line is being written, or its writer was ended.
+    package private(set) var endsWithinLine = false
 
     /// - Parameter path: the path of the current file.
     /// - Throws: `invalidDeveloperParameter` (-51112), with what to do, if there is no such file or it is not a regular one.
@@ -69,6 +71,7 @@ package struct AuditReader {
             guard let next else {
                 // A line that is not complete is read again: the agent withdraws it if the disk is full, and writes another one there.
                 try file.goBack(by: rest.count)
+                endsWithinLine = !rest.isEmpty
                 rest = []
                 return false
             }

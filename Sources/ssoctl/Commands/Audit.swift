@@ -74,7 +74,7 @@ private struct LogOutput: Sendable {
     /// Prints the log; returns whether no line is missing or changed. If it follows the log, cancelling the task ends it.
     func print() async throws(TokenError) -> Bool {
         var reader = try AuditReader(path: path)
-        var isWhole = true
+        var (isWhole, mayBeGrowing) = (true, true)
         if follows { ClosedOutput.endProcessWhenClosed() }
         while StandardStream.outputFailure == nil, !Task.isCancelled {
             switch try reader.next() {
@@ -83,7 +83,11 @@ private struct LogOutput: Sendable {
                 isWhole = false
                 Terminal.printError("ssoctl: \(path): \(finding)")
             case nil:
-                guard follows else { return isWhole }
+                guard follows || reader.endsWithinLine && mayBeGrowing else {
+                    if reader.endsWithinLine { Terminal.printError("ssoctl: \(path): the last line is not complete") }
+                    return isWhole && !reader.endsWithinLine
+                }
+                mayBeGrowing = false
                 // Polled, as `tail` does: the file may be replaced, or be on a file system that reports no changes.
                 try? await Task.sleep(for: .milliseconds(300))
             }

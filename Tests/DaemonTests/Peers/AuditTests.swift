@@ -199,6 +199,22 @@ internal import TokenModel
         }
     }
 
+    /// The agent was killed, or the disk was full, within the line; or somebody removed the end.
+    @Test func reportsALastLineThatIsNotComplete() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            agent.process.signal(SIGTERM)
+            _ = try await agent.process.finish()
+            let path = f.folder.file("state/audit.log")
+            let text = try String(contentsOfFile: path, encoding: .utf8)
+            try String(text.dropLast(20)).write(toFile: path, atomically: false, encoding: .utf8)
+            let ended = try await f.run("ssoctl", ["audit", "--file", path])
+            #expect(ended.status == 1, "\(ended)")
+            #expect(ended.errors == "ssoctl: \(path): the last line is not complete\n", "\(ended.errors)")
+            #expect(ended.output.contains(" start ") && !ended.output.contains(" stop "), "\(ended.output)")
+        }
+    }
+
     @Test func followsTheRunningAgent() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
