@@ -213,7 +213,7 @@ extension ADTokenCacheItem {
         self.init()
         resource = credential.scopes.resource
         authority = credential.authority
-        clientId = credential.familyID.map { "foci-\($0)" } ?? credential.clientID.text
+        clientId = (credential.familyID?.clientID ?? credential.clientID).text
         familyId = credential.familyID?.text
         accessToken = credential.accessToken?.reveal()
         accessTokenType = credential.accessToken.map { _ in credential.tokenType?.trimmedNonEmpty ?? "Bearer" }

@@ -121,7 +121,7 @@ struct ADALArchiveExport {
                 $0.obtainedOn = $0.obtainedOn ?? token.obtainedOn
             }
         }
-        let clientID = token.familyID.map { ADALEntry.familyPrefix + $0.text } ?? token.clientID.text
+        let clientID = (token.familyID?.clientID ?? token.clientID).text
         let family = token.familyID?.text ?? familyID(of: token.clientID, at: token.environment, credentials)
         for realm in credentials.realms(of: token, clouds) {
             change(account, Self.url(token.environment, realm), nil, clientID, idToken) {

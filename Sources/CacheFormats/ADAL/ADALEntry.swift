@@ -31,8 +31,6 @@ struct ADALEntry: Sendable, Equatable {
 
     /// The text by which ADAL for Objective-C replaces a rejected refresh token.
     static let tombstone = "<tombstone>"
-    /// The prefix of the client ID under which ADAL for Objective-C saves a family's refresh token.
-    static let familyPrefix = "foci-"
 }
 
 /// The records that an entry of an ADAL cache is converted to.
@@ -94,7 +92,7 @@ struct ADALRecords {
 
     /// The app's membership in the family that the entry names.
     var appMetadata: AppMetadataRecord? {
-        guard let family = entry.familyID?.trimmedNonEmpty, !isFamilyToken else { return nil }
+        guard let family = entry.familyID?.trimmedNonEmpty, !clientID.isOfFamily else { return nil }
         return AppMetadataRecord(
             clientID: clientID.text, environment: authority.environment, familyID: family,
             unknownFields: UnknownFields.none)
@@ -119,7 +117,8 @@ struct ADALRecords {
             }
         return RefreshTokenRecord(
             account: account, environment: authority.environment, clientID: clientID,
-            familyID: isFamilyToken ? FamilyID(String(clientID.text.dropFirst(ADALEntry.familyPrefix.count))) : nil,
+            familyID: clientID.isOfFamily
+                ? FamilyID(String(clientID.text.dropFirst(FamilyID.clientIDPrefix.count))) : nil,
             secret: Secret(secret), restriction: restriction, obtainedOn: entry.obtainedOn,
             unknownFields: UnknownFields.none)
     }
@@ -134,7 +133,4 @@ struct ADALRecords {
             secret: Secret(secret), cachedAt: entry.obtainedOn ?? 0, expiresOn: expiresOn,
             extendedExpiresOn: entry.extendedExpiresOn, refreshOn: nil, unknownFields: UnknownFields.none)
     }
-
-    /// Whether the entry is a family's refresh token, which ADAL for Objective-C saves under a client ID of its own.
-    private var isFamilyToken: Bool { clientID.key.hasPrefix(ADALEntry.familyPrefix) }
 }

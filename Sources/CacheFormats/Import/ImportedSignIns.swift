@@ -46,7 +46,7 @@ struct ImportedSignIns {
     /// apps get the authorities that lead to their tokens.
     func metadata(in partition: Partition, _ clouds: CloudDirectory) -> [AccountMetadataRecord] {
         var changed: [AccountMetadataRecord] = []
-        for pair in signedIn where !pair.clientID.key.hasPrefix(ADALEntry.familyPrefix) {
+        for pair in signedIn where !pair.clientID.isOfFamily {
             let known = partition[pair.account].metadata[pair.clientID.key]
             let before =
                 known

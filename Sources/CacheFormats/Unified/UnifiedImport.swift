@@ -80,7 +80,7 @@ extension ForeignCache {
         guard let environment = item.environment.map({ shared($0) }),
             let clientID = item.text(.clientID).flatMap({ shared.clientID($0) })
         else { return keep(entry, in: section, "it does not say whose it is; kept for export only") }
-        guard section == .refreshToken || !clientID.key.hasPrefix(ADALEntry.familyPrefix) else {
+        guard section == .refreshToken || !clientID.isOfFamily else {
             return keep(entry, in: section, "a family of apps has refresh tokens only; kept for export only")
         }
         let issuer: Issuer

@@ -130,7 +130,7 @@ extension CredentialCache {
             return false
         }
         let holders: Set<ClientID> =
-            if token.namesNoApp {
+            if token.clientID == token.familyID?.clientID {
                 signedInApps(otherThan: clientID, credentials)
             } else {
                 credentials.isSignedOut(token.clientID) ? [] : [token.clientID]
@@ -169,9 +169,4 @@ extension Partition {
     }
 
     private static var recordsOfUnknownApps: Int { 256 }
-}
-
-extension RefreshTokenRecord {
-    /// Whether the token is a family's, and has the client ID under which ADAL for Objective-C saves it, which no app has.
-    fileprivate var namesNoApp: Bool { familyID.map { clientID == ClientID("foci-\($0)") } ?? false }
 }

@@ -10,13 +10,16 @@ public struct ClientID: Sendable, Hashable, CustomStringConvertible {
         self.key = text.inLowerCase
     }
 
-    private init(unchecked text: String) { (self.text, key) = (text, text) }
+    fileprivate init(unchecked text: String) { (self.text, key) = (text, text.inLowerCase) }
 
     /// A placeholder client ID, for requests of `ssoctl` that concern no app.
     package static let commandLine = ClientID(unchecked: "ssoctl")
 
     /// The identifier in lower case, for cache keys and comparisons.
     package let key: String
+
+    /// Whether this is a family's client ID, as in ``FamilyID/clientID``.
+    package var isOfFamily: Bool { key.hasPrefix(FamilyID.clientIDPrefix) }
 
     /// The identifier as given.
     public var description: String { text }
@@ -93,6 +96,12 @@ public struct FamilyID: Sendable, Hashable, CustomStringConvertible {
     package static let presumed = FamilyID(unchecked: "1")
 
     private init(unchecked text: String) { self.text = text }
+
+    /// The client ID under which ADAL for Objective-C saves the family's refresh token. No app has it.
+    package var clientID: ClientID { ClientID(unchecked: Self.clientIDPrefix + text) }
+
+    /// The beginning of the client IDs of families, in lower case.
+    package static let clientIDPrefix = "foci-"
 
     /// The family's number.
     public var description: String { text }

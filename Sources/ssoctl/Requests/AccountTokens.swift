@@ -93,8 +93,8 @@ struct AccountTokens {
 }
 
 extension Credential {
-    /// Whether this is a family's refresh token with the client ID under which ADAL for Objective-C saves it, which no app has.
-    var namesNoApp: Bool { familyID.map { clientID == ClientID("foci-\($0)") } ?? false }
+    /// Whether this is a family's refresh token with the family's client ID, which no app has.
+    var namesNoApp: Bool { clientID == familyID?.clientID }
 }
 
 /// A token as JSON and as a row of a table, without its secret.
