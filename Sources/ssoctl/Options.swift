@@ -108,7 +108,7 @@ struct AppFilter {
         let isElsewhere = own.map { !CloudDirectory().sameCloud(Authority.common.environment, $0.environment) } ?? false
         let authority = isElsewhere && app?.authority == nil ? own.map { ["--authority", $0.url] } ?? [] : []
         return CommandLineWords("ssoctl", "sign-in") + target + (hasScopes ? [] : ["--scope", "User.Read"]) + authority
-            + (group.map { ["--group", $0.name] } ?? [])
+            + (group.map { CommandLineWords.option("--group", $0.name) } ?? [])
     }
 }
 

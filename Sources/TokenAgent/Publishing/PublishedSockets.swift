@@ -264,21 +264,15 @@ extension PublishedSockets {
             }
         }
         guard let account = accounts.first else {
-            throw TokenError(.accountNotFound, "no such account is signed in", .see(Self.commandListing(group)))
+            throw TokenError(
+                .accountNotFound, "no such account is signed in", .see(CommandLineWords.accounts(of: group).text))
         }
         guard accounts.count == 1 else {
             throw TokenError(
                 .ambiguousAccount, "several accounts match; name one by its identifier",
-                .see(Self.commandListing(group)))
+                .see(CommandLineWords.accounts(of: group).text))
         }
         return account
-    }
-
-    /// The command that lists the accounts of a sharing group.
-    private static func commandListing(_ group: SharingGroup) -> String {
-        guard group != .standard else { return "ssoctl accounts" }
-        // A name that begins with a hyphen would be taken for an option.
-        return "ssoctl accounts --group\(group.name.hasPrefix("-") ? "=" : " ")\(group.name.shellWord)"
     }
 }
 

@@ -91,8 +91,7 @@ struct ExportCommand: Command {
 
     /// The words of this command for another file.
     private func command(file: String) -> CommandLineWords {
-        let group = group == .standard ? [] : CommandLineWords.option("--group", group.name)
-        return CommandLineWords(["ssoctl", "export", "--format", format.rawValue] + group)
+        CommandLineWords(["ssoctl", "export", "--format", format.rawValue] + CommandLineWords.group(group))
             + ["--include-secrets", "--output", file]
     }
 

@@ -84,8 +84,8 @@ struct ImportCommand: Command {
     /// The command that helps if a file cannot be imported: without a format if the wrong one may have been given.
     private func next(after error: TokenError, of file: String) -> String {
         guard error.code == .cacheBadFormat, format != nil else { return "ssoctl import --find" }
-        let group = group == .standard ? [] : ["--group", group.name]
-        return (CommandLineWords("ssoctl", "import", file) + group + (isDryRun ? ["--dry-run"] : [])).text
+        let options = CommandLineWords.group(group) + (isDryRun ? ["--dry-run"] : [])
+        return (CommandLineWords("ssoctl", "import", file) + options).text
     }
 
     /// The codes of failures that concern one file only, and not the agent.

@@ -67,7 +67,8 @@ struct PublishCommand: Command {
             + access.scopes.flatMap { ["--scope", $0] } + access.resources.flatMap { ["--resource", $0] }
             + access.authorities.flatMap { ["--authority", $0] } + socket.userIDs.flatMap { ["--uid", "\($0)"] }
             + (access.kind.map { ["--authority-kind", $0.rawValue] } ?? [])
-            + (access.group.map { ["--group", $0.name] } ?? []) + (socket.label.map { ["--label", $0] } ?? [])
+            + (access.group.map { CommandLineWords.option("--group", $0.name) } ?? [])
+            + (socket.label.map { CommandLineWords.option("--label", $0) } ?? [])
             + (socket.lifetime == PublishSocket.standardLifetime ? [] : ["--ttl", "\(socket.lifetime)"])
     }
 

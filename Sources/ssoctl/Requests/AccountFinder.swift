@@ -62,10 +62,7 @@ struct AccountFinder {
     let sharingGroup: SharingGroup
 
     /// The command that lists the accounts among which a name is looked for.
-    var list: String {
-        let group = sharingGroup == .standard ? [] : CommandLineWords.option("--group", sharingGroup.name)
-        return CommandLineWords(["ssoctl", "accounts"] + group).text
-    }
+    var list: String { CommandLineWords.accounts(of: sharingGroup).text }
 
     /// The accounts that a name means, as ``AccountName/matches(in:)`` decides. The agent finds an exact name without a long list.
     ///
