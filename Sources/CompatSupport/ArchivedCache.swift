@@ -60,8 +60,6 @@ extension TokenError {
     /// Whether the request that ended with this error has changed the cache, so that the archive of an app is out of date: the server has
     /// rejected a refresh token for good, which is removed, or tokens of another account or for fewer scopes are saved.
     package var hasChangedCache: Bool {
-        guard !details.isThrottled else { return false }
-        let isRejection = details.subError == "bad_token" || details.subError == "user_account_deleted"
-        return details.partialResult != nil || details.oauthError == "invalid_grant" && isRejection
+        !details.isThrottled && (details.partialResult != nil || details.rejection != nil)
     }
 }

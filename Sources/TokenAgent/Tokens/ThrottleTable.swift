@@ -130,9 +130,7 @@ extension TokenError {
     /// date is one of the server's clock, from which this machine's may differ.
     fileprivate func retryAfter(now: Int64) -> Int64? {
         if let seconds = details.secondsToWait { return seconds }
-        let sent = field("date").flatMap(HTTPDate.secondsSince1970) ?? now
-        return field("retry-after").flatMap(HTTPDate.secondsSince1970).map { max($0 - sent, 0) }
+        let sent = details.httpHeader("Date").flatMap(HTTPDate.secondsSince1970) ?? now
+        return details.httpHeader("Retry-After").flatMap(HTTPDate.secondsSince1970).map { max($0 - sent, 0) }
     }
-
-    private func field(_ name: String) -> String? { details.httpHeaders.first { $0.key.lowercased() == name }?.value }
 }

@@ -11,10 +11,10 @@ extension CredentialCache {
     ) -> [CacheChange] {
         let partition = partition(group)
         let credentials = partition[token.account]
-        switch (error.details.oauthError, error.details.subError) {
-        case ("invalid_grant", "bad_token"):
+        switch (error.details.rejection, error.details.subError) {
+        case (.refreshToken, _):
             return changes(removing: token, in: group)
-        case ("invalid_grant", "user_account_deleted"):
+        case (.account, _):
             guard stillHolds(secret: token.secret, of: token.account, in: group) else { return [] }
             return credentialRemovals(of: token.account, credentials, group) { $0 == clientID }
                 + credentials.metadata.filter { $0.value.signInState == .signedIn }.sorted { $0.key < $1.key }

@@ -244,10 +244,32 @@ extension TokenError.Code {
 }
 
 extension TokenError.Details {
+    /// What a token endpoint has rejected for good.
+    package enum Rejection: Sendable {
+        /// The refresh token (`bad_token`). Other refusals of it may be temporary.
+        case refreshToken
+        /// The user's account, which was deleted (`user_account_deleted`).
+        case account
+    }
+
+    /// What the token endpoint has rejected for good; nil if that is nothing.
+    package var rejection: Rejection? {
+        switch (oauthError, subError) {
+        case ("invalid_grant", "bad_token"): .refreshToken
+        case ("invalid_grant", "user_account_deleted"): .account
+        default: nil
+        }
+    }
+
+    /// The value of a header field, whose name is compared regardless of case; nil without it.
+    package func httpHeader(_ name: String) -> String? {
+        httpHeaders.first { $0.key.lowercased() == name.lowercased() }?.value
+    }
+
     /// The number of seconds in `Retry-After` (RFC 9110 section 10.2.3), the largest `Int64` if it is larger; nil without the field, and if
     /// it is anything else, such as a date or a negative number.
     package var secondsToWait: Int64? {
-        let field = httpHeaders.first { $0.key.lowercased() == "retry-after" }?.value.trimmedNonEmpty
+        let field = httpHeader("Retry-After")?.trimmedNonEmpty
         let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
         guard let field, field.utf8.allSatisfy({ digits.contains($0) }) else { return nil }
         return Int64(field) ?? .max
