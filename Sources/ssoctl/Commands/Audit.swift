@@ -74,7 +74,7 @@ private struct LogOutput: Sendable {
     /// Prints the log; returns whether no line is missing or changed. If it follows the log, cancelling the task ends it.
     func print() async throws(TokenError) -> Bool {
         var reader = try AuditReader(path: path)
-        var (isWhole, mayBeGrowing) = (true, true)
+        var (isWhole, hasWaited) = (true, false)
         if follows { ClosedOutput.endProcessWhenClosed() }
         while StandardStream.outputFailure == nil, !Task.isCancelled {
             switch try reader.next() {
@@ -82,14 +82,15 @@ private struct LogOutput: Sendable {
             case .finding(let finding)?:
                 isWhole = false
                 Terminal.printError("ssoctl: \(path): \(finding)")
-            case nil:
-                guard follows || reader.endsWithinLine && mayBeGrowing else {
-                    if reader.endsWithinLine { Terminal.printError("ssoctl: \(path): the last line is not complete") }
-                    return isWhole && !reader.endsWithinLine
-                }
-                mayBeGrowing = false
+            // A last line that is not complete may be being written.
+            case nil where follows || reader.endsWithinLine && !hasWaited:
+                hasWaited = true
                 // Polled, as `tail` does: the file may be replaced, or be on a file system that reports no changes.
                 try? await Task.sleep(for: .milliseconds(300))
+            case nil:
+                guard reader.endsWithinLine else { return isWhole }
+                Terminal.printError("ssoctl: \(path): the last line is not complete")
+                return false
             }
         }
         return isWhole
