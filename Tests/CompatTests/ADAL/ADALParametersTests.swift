@@ -65,15 +65,13 @@ internal import Testing
         #expect(error?.code == ADErrorCode.ERROR_SERVER_AUTHENTICATE_HEADER_BAD_FORMAT.rawValue)
     }
 
-    /// The header field of a hostile server.
+    /// The header field of a hostile server: in quadratic time, it would outlast the limit of the suite.
     @Test(arguments: ["a", " ", "=", "a ", "a=", "a=b ", "a=\"\" a"])
     func readsALongHeaderFieldInLinearTime(text: String) {
         let long = String(repeating: text, count: 300_000 / text.count)
         for start in ["Bearer ", #"Bearer authorization_uri="https://login.windows.net/common" "#] {
-            let begin = ContinuousClock.now
             let parameters = ADAuthenticationParameters(fromResponseAuthenticateHeader: start + long, error: nil)
             #expect((parameters != nil) == start.contains("common"))
-            #expect(ContinuousClock.now - begin < .seconds(20))
         }
     }
 
