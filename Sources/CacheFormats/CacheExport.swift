@@ -13,9 +13,7 @@ extension CredentialCache {
         switch format {
         case .msalJSON: return CacheExport(UnifiedExport(partition, clouds: clouds, now: now))
         case .adalArchive: return CacheExport(ADALArchiveExport(partition, clouds: clouds, now: now))
-        case .adalJSON:
-            throw TokenError(
-                .unsupportedFunctionality, "this format is only imported; export as msal-json or adal-archive")
+        case .adalJSON: throw ExportCache.isOnlyImported
         }
     }
 }

@@ -59,11 +59,16 @@ struct ConnectedPeer: Sendable {
     ///
     /// At a published socket, the rules of the configuration can only refuse; the socket's own rules decide what is
     /// served.
-    func admission(of request: PolicyRequest, by policy: PeerPolicy, on loop: any EventLoop) -> Admission {
+    /// - Parameter validate: the check of what the request says, before a person is asked.
+    func admission(
+        of request: PolicyRequest, by policy: PeerPolicy, on loop: any EventLoop,
+        _ validate: () throws(TokenError) -> Void
+    ) -> Admission {
         switch decision(on: request, by: policy) {
         case .allow: return .allowed
         case .deny(let reason): return .refused(refusal(of: request, reason))
         case .confirm:
+            do throws(TokenError) { try validate() } catch { return .refused(error) }
             let (denials, identity) = (denials, identity)
             return .confirming(
                 confirmer.ask(request, from: identity, of: connection, on: loop).map { outcome in

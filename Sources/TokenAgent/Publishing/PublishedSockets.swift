@@ -218,7 +218,7 @@ extension EventLoopFuture<Void> {
 extension PublishedSockets {
     /// The publication that a request asks for.
     private func publication(for request: PublishSocket) throws(TokenError) -> Publication {
-        try request.check()
+        try request.validate()
         let label = request.label ?? request.path
         let others = active.map(\.publication) + pending
         guard others.count < Int(AGENT_SOCKETS) else {
@@ -274,48 +274,4 @@ extension PublishedSockets {
         }
         return account
     }
-}
-
-extension PublishSocket {
-    /// Checks the values that do not depend on the agent's state.
-    ///
-    /// - Throws: `invalidDeveloperParameter` (-51112).
-    fileprivate func check() throws(TokenError) {
-        try require(path.hasPrefix("/") && ValueLimits.isPrintable(path), "the path has to be absolute")
-        try require(
-            userIDs.count <= Int(AGENT_SOCKET_USERS) && !userIDs.contains(.max),
-            "a socket has at most \(AGENT_SOCKET_USERS) users")
-        try require(
-            (1...Self.maximumApps).contains(clientIDs.count), "a socket serves 1 to \(Self.maximumApps) client IDs")
-        try require(clientIDs.allSatisfy { ValueLimits.isIdentifier($0.text) }, "a client ID is too long")
-        try require(
-            scopes.scopes.count <= Self.maximumScopes && scopes.isWithinLimits,
-            "a socket has at most \(Self.maximumScopes) scopes")
-        try require(
-            authorities.count <= Self.maximumAuthorities, "a socket has at most \(Self.maximumAuthorities) authorities")
-        try require((1...Self.longestLifetime).contains(lifetime), "the lifetime is 1 second to 24 hours")
-        try require(ValueLimits.isIdentifier(sharingGroup.name), "the sharing group's name is too long")
-        if let label {
-            try require(
-                label.utf8.count <= Self.maximumLabelBytes && ValueLimits.isPrintable(label)
-                    && label.trimmedNonEmpty == label
-                    && !label.hasPrefix("/"),
-                "a label has at most \(Self.maximumLabelBytes) bytes, no control characters, and no slash in front")
-        }
-        let texts = clientIDs.map(\.text) + scopes.scopes + authorities.map(\.url)
-        try require(
-            texts.reduce(0) { $0 + $1.utf8.count } <= Self.maximumBytes,
-            "the client IDs, scopes and authorities of a socket have at most \(Self.maximumBytes) bytes")
-    }
-
-    private func require(_ condition: Bool, _ rule: String) throws(TokenError) {
-        guard condition else { throw TokenError(.invalidDeveloperParameter, "cannot publish the socket: \(rule)") }
-    }
-
-    // The limits of a socket. A list of all sockets has to fit into a reply.
-    private static let maximumApps = 32
-    private static let maximumScopes = 64
-    private static let maximumAuthorities = 8
-    private static let maximumLabelBytes = 64
-    private static let maximumBytes = 16 * 1024
 }

@@ -269,7 +269,7 @@ final class StoreLifecycle {
 
     /// Changes the source of the store's key.
     func setKey(_ request: SetKey) async throws(TokenError) -> KeyStatus {
-        if request.source == .passphrase { try SetKey.check(newPassphrase: request.passphrase) }
+        try request.validate()
         // Every record is read and sealed again, which may find damage.
         defer { commits.reportDamage() }
         try await store.changeKeySource(

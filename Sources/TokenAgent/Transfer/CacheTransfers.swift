@@ -90,7 +90,7 @@ final class CacheTransfers {
 
     /// Sends the next part of an export. The export has the content of the cache at the time of its first request.
     func send(_ request: ExportCache, to connection: ConnectionID) -> Answer<ExportCache.Reply> {
-        guard request.includesSecrets else { return .now(.failure(Self.holdsSecrets)) }
+        do throws(TokenError) { try request.validate() } catch { return .now(.failure(error)) }
         if let id = request.exportID {
             guard let download = table.continueDownload(id, from: connection) else {
                 return .now(.failure(TransferTable.unknown))
@@ -259,9 +259,6 @@ final class CacheTransfers {
         memory.apply(prepared.plan.changes, in: prepared.group)
     }
 
-    private static let holdsSecrets = TokenError(
-        .invalidDeveloperParameter,
-        "an export holds refresh tokens in the clear; ask for it with includes_secrets (ssoctl: --include-secrets)")
     /// The number of attempts to apply an import to a copy of the cache; an attempt fails if the cache changes or a redemption begins
     /// meanwhile.
     private static let attempts = 5

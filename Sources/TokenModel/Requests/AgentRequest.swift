@@ -26,6 +26,9 @@ package protocol AgentRequest: Sendable, Equatable {
 
     /// The request without its wish to know how long the result may be kept; nil if it has no such wish.
     var withoutFreshness: Self? { get }
+
+    /// Checks what the request says, by itself: a person is not asked to confirm a request that has to fail. Its answer does the same check.
+    func validate() throws(TokenError)
 }
 
 /// A request that names an app, and whose answer depends on whether its peer is confined.
@@ -49,4 +52,5 @@ extension AgentRequest {
     package var purpose: String? { nil }
     package var confined: Self { self }
     package var withoutFreshness: Self? { nil }
+    package func validate() throws(TokenError) {}
 }

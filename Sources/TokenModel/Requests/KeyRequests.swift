@@ -127,6 +127,11 @@ extension SetKey: AgentRequest {
     package static let number: UInt32 = 32
     package var purpose: String? { "change the key of the token store" }
 
+    /// - Throws: `invalidDeveloperParameter` (-51112) for a passphrase that is missing or too short.
+    package func validate() throws(TokenError) {
+        if source == .passphrase { try Self.check(newPassphrase: passphrase) }
+    }
+
     /// False: the current passphrase of a repeated request is not the current one any more, so that a change that has been made would be
     /// reported as refused.
     package var isRepeatable: Bool { false }

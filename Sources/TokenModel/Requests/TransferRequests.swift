@@ -162,4 +162,20 @@ extension ExportCache: AgentRequest {
     package var purpose: String? {
         "export every refresh token of the sharing group \(UntrustedText.clean(sharingGroup.name, limit: 80))"
     }
+
+    /// - Throws: `invalidDeveloperParameter` (-51112) without `includesSecrets`; `unsupportedFunctionality` (-51114) for a format that can
+    ///   only be imported.
+    package func validate() throws(TokenError) {
+        guard includesSecrets else {
+            throw TokenError(
+                .invalidDeveloperParameter,
+                "an export holds refresh tokens in the clear; ask for it with includes_secrets (ssoctl: --include-secrets)"
+            )
+        }
+        guard format != .adalJSON else { throw Self.isOnlyImported }
+    }
+
+    /// The error for a format that can only be imported.
+    package static let isOnlyImported = TokenError(
+        .unsupportedFunctionality, "this format is only imported; export as msal-json or adal-archive")
 }

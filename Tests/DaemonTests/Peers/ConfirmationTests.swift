@@ -96,6 +96,32 @@ internal import Testing
         }
     }
 
+    /// The question would be in vain, and without a terminal the error would be about the terminal.
+    @Test func refusesWhatHasToFailBeforeAPersonIsAsked() async throws {
+        try await AgentProcessFixture.with(rules: "") { f in
+            let agent = try await f.agent()
+            try await f.waitUntilOpen()
+            let client = AgentClient(socketPath: f.socketPath)
+            let key = await #expect(throws: TokenError.self) {
+                try await client.setKey(SetKey(source: .passphrase, passphrase: Secret("short")))
+            }
+            #expect(key?.code == .invalidDeveloperParameter)
+            let unsaid = await #expect(throws: TokenError.self) {
+                try await client.exportCache(.msalJSON, includesSecrets: false)
+            }
+            #expect(unsaid?.code == .invalidDeveloperParameter)
+            let format = await #expect(throws: TokenError.self) {
+                try await client.exportCache(.adalJSON, includesSecrets: true)
+            }
+            #expect(format?.code == .unsupportedFunctionality)
+            let socket = await #expect(throws: TokenError.self) {
+                try await client.publishSocket(PublishSocket(path: "relative", clientIDs: []))
+            }
+            #expect(socket?.code == .invalidDeveloperParameter)
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     @Test(arguments: [(0, true), (1, false)])
     func asksWithTheConfiguredProgram(status: Int, isConfirmed: Bool) async throws {
         try await AgentProcessFixture.with(rules: "") { f in
