@@ -50,9 +50,10 @@ enum ResponseProperties {
 
     /// What is read of a token response can be kept: there is a token, and its times and scopes are within the limits.
     private static func brokenTokens(_ response: HTTPResponse, _ request: TokenRequest) -> String? {
+        let delivery = DeliveryTracker()
         do throws(TokenError) {
             let issuer = request.authority.kind == .openID ? "https://id.example/main" : nil
-            let tokens = try IssuedTokens(response, to: request, issuer: issuer, now: now)
+            let tokens = try IssuedTokens(response, to: request, issuer: issuer, now: now, delivery)
             guard response.status == 200 else { return "tokens of a response with status \(response.status)" }
             guard tokens.accessToken != nil || tokens.idToken != nil else { return "a response without a token" }
             let times = [tokens.expiresIn, tokens.extendedExpiresIn, tokens.refreshIn].compactMap(\.self)
@@ -62,6 +63,7 @@ enum ResponseProperties {
             if let cloud = tokens.cloudName, !ValueLimits.isIdentifier(cloud) { return "the cloud \(cloud)" }
             return nil
         } catch {
+            if response.status != 200, delivery.refusedTokens != nil { return "tokens of a refusal that are kept" }
             return unfit(error)
         }
     }

@@ -9,8 +9,16 @@ extension IssuedTokens {
         _ response: HTTPResponse, to request: TokenRequest, issuer: String?, now: Int64,
         _ delivery: DeliveryTracker? = nil
     ) throws(TokenError) {
-        let object = try response.oauthObject(
-            of: request.authority, isOfSignIn: request.grant.isSignIn, hiding: request.grant.secrets)
+        let object: JSONTree
+        do throws(TokenError) {
+            object = try response.oauthObject(
+                of: request.authority, isOfSignIn: request.grant.isSignIn, hiding: request.grant.secrets)
+        } catch {
+            if let delivery, let members = response.membersOfInvalid {
+                delivery.recordRefused(Self(members, to: request, now: now))
+            }
+            throw error
+        }
         self.init(object, to: request, now: now)
         do throws(TokenError) {
             try requireValid(response, to: request, issuer: issuer, now: now)
@@ -93,6 +101,17 @@ extension HTTPResponse {
         guard status == 200 else { throw invalid("is neither a success nor an OAuth error") }
         return object
     }
+
+    /// The members of a success that is not a JSON object, if there is a refresh token among them: the provider may have replaced the one
+    /// of the request, whatever else is wrong. Nil otherwise.
+    fileprivate var membersOfInvalid: JSONTree? {
+        guard status == 200, json == nil else { return nil }
+        let members = DamagedObject.texts(named: Self.namesOfRefused, in: body)
+        return members.text("refresh_token") == nil ? nil : members
+    }
+
+    /// The refresh token, and what says whose it is.
+    private static let namesOfRefused = ["refresh_token", "client_info", "id_token", "foci"]
 
     /// Whether an error of a grant has the status 403. RFC 6749 section 5.2 has 400, as Microsoft's providers; Auth0 has 403, also while
     /// it waits for the user of a device code.

@@ -235,12 +235,15 @@ internal import TokenModel
                 #expect(error?.code == .serverInvalidResponse, "\(claims)")
             }
             f.emulator.control.settings.idTokenClaims = [:]
-            // The response is refused when its access token is to be saved.
-            f.emulator.control.settings.tokenReply = ["access_token": "a\u{1}b"]
-            let error = await #expect(throws: TokenError.self) {
-                try await f.silent(parameters, reference, force: true)
+            // The first response is refused when its access token is to be saved, the second one when it is read.
+            let marks = String(repeating: "\u{301}", count: 31)
+            for reply in [["access_token": "a\u{1}b"], ["x": "a\(marks)"]] as [[String: JSON]] {
+                f.emulator.control.settings.tokenReply = reply
+                let error = await #expect(throws: TokenError.self) {
+                    try await f.silent(parameters, reference, force: true)
+                }
+                #expect(error?.code == .serverInvalidResponse, "\(reply)")
             }
-            #expect(error?.code == .serverInvalidResponse)
             f.emulator.control.settings.tokenReply = [:]
             try await f.restarted { (f) async throws in
                 let renewed = try await f.silent(parameters, reference, force: true)

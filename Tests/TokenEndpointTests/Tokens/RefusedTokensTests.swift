@@ -1,0 +1,57 @@
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+
+@testable internal import TokenEndpoint
+
+/// The refresh token of a response that is refused. It replaces the one of the request (RFC 6749 section 6).
+@Suite(.bounded) struct RefusedTokensTests {
+    private static let tokens =
+        #""access_token":"at","refresh_token":"rt-2","foci":"1","client_info":"\#(Answers.clientInfo)""#
+
+    /// - Returns: the error of a response, and the tokens that are recorded for its refresh token.
+    private static func refuse(
+        _ body: String, status: Int = 200
+    ) throws -> (error: TokenError?, tokens: IssuedTokens?) {
+        let response = HTTPResponse(endpoint: "the token endpoint", status: status, body: Secret(body))
+        let (request, delivery) = (try TokenRequest.sample(.common), DeliveryTracker())
+        let issued = Result { () throws(TokenError) in
+            try IssuedTokens(response, to: request, issuer: nil, now: 0, delivery)
+        }
+        guard case .failure(let error) = issued else { return (nil, delivery.refusedTokens) }
+        return (error, delivery.refusedTokens)
+    }
+
+    @Test(arguments: ["{\"x\":NaN,\(tokens)}", "{\(tokens),\"x\":\"\u{1}\"}", "{\(tokens)}\0", "{\(tokens)"])
+    func areKeptOfAResponseThatIsNotJSON(body: String) throws {
+        let (error, tokens) = try Self.refuse(body)
+        #expect(error?.code == .serverInvalidResponse)
+        #expect(tokens?.refreshToken == Secret("rt-2"))
+        // These say whose it is.
+        #expect(tokens?.homeAccountID == HomeAccountID("u1.t1"))
+        #expect(tokens?.familyID == FamilyID("1"))
+    }
+
+    /// There was no response to the request then, as far as is known.
+    @Test(arguments: ["<html>", #"{"access_token":"at","refresh_token":"rt"#, #"{"access_token":"at","x":NaN}"#])
+    func areNoneWithoutARefreshToken(body: String) throws {
+        let (error, tokens) = try Self.refuse(body)
+        #expect(error?.code == .serverInvalidResponse)
+        #expect(tokens == nil)
+    }
+
+    /// The provider has refused the grant. What it names a refresh token may be that of the request, whole or in part.
+    @Test(arguments: [400, 401, 403, 500]) func areNoneOfARefusal(status: Int) throws {
+        for body in ["{\(Self.tokens)}", "{\(Self.tokens),\"x\":NaN}", "{\(Self.tokens),\"error\":\"invalid_grant\"}"] {
+            let (error, tokens) = try Self.refuse(body, status: status)
+            #expect(error?.details.httpStatus == Int32(status))
+            #expect(tokens == nil)
+        }
+    }
+
+    @Test func areNoneOfAResponseThatIsValid() throws {
+        let (error, tokens) = try Self.refuse("{\(Self.tokens)}")
+        #expect(error == nil)
+        #expect(tokens == nil)
+    }
+}
