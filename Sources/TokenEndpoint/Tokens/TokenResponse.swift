@@ -102,16 +102,19 @@ extension HTTPResponse {
         return object
     }
 
-    /// The members of a success that is not a JSON object, if there is a refresh token among them: the provider may have replaced the one
-    /// of the request, whatever else is wrong. Nil otherwise.
+    /// The members of a success that is not a JSON object, or has an error as well, if there is a refresh token among them: the provider
+    /// may have replaced the one of the request, whatever else is wrong. Nil otherwise.
     fileprivate var membersOfInvalid: JSONTree? {
-        guard status == 200, json == nil else { return nil }
-        let members = DamagedObject.texts(named: Self.namesOfRefused, in: body)
+        guard status == 200 else { return nil }
+        let members = json ?? DamagedObject.texts(named: Self.namesOfRefused, in: body)
+        // An error that comes with no tokens may repeat the request.
+        let hasTokens = members.text("access_token") != nil || members.text("id_token") != nil
+        guard hasTokens || members.text("error") == nil else { return nil }
         return members.text("refresh_token") == nil ? nil : members
     }
 
-    /// The refresh token, and what says whose it is.
-    private static let namesOfRefused = ["refresh_token", "client_info", "id_token", "foci"]
+    /// The refresh token, what says whose it is, and what says that it was issued.
+    private static let namesOfRefused = ["refresh_token", "client_info", "id_token", "foci", "access_token", "error"]
 
     /// Whether an error of a grant has the status 403. RFC 6749 section 5.2 has 400, as Microsoft's providers; Auth0 has 403, also while
     /// it waits for the user of a device code.

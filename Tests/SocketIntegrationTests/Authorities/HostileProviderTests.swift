@@ -253,6 +253,25 @@ internal import TokenModel
         }
     }
 
+    /// The app gets the error, as of Microsoft's libraries. The provider has replaced the refresh token nevertheless.
+    @Test func keepsTheRefreshTokenThatComesWithAnError() async throws {
+        try await AgentFixture.online { f in
+            let parameters = try f.parameters(at: Self.provider, kind: .openID)
+            let reference = try await f.signIn(Self.alice, parameters).account.reference
+            f.emulator.control.settings.tokenReply = ["error": "odd"]
+            for _ in 1...2 {
+                let error = await #expect(throws: TokenError.self) {
+                    try await f.silent(parameters, reference, force: true)
+                }
+                #expect(error?.details.oauthError == "odd" && error?.details.isThrottled == false)
+            }
+            f.emulator.control.settings.tokenReply = [:]
+            let renewed = try await f.silent(parameters, reference, force: true)
+            #expect(renewed.account.reference == reference)
+            #expect(f.emulator.control.counts.reusedRefreshTokens == 0)
+        }
+    }
+
     @Test func keepsNoRefreshTokenOfAnotherUser() async throws {
         try await AgentFixture.online { f in
             let parameters = try f.parameters(at: Self.provider, kind: .openID)

@@ -32,6 +32,23 @@ internal import TokenModel
         #expect(tokens?.familyID == FamilyID("1"))
     }
 
+    /// The response is an error, as for Microsoft's libraries.
+    @Test(arguments: ["{\(tokens),\"error\":\"odd\"}", "{\(tokens),\"error\":\"odd\",\"x\":NaN}"])
+    func areKeptOfAnErrorWithTokens(body: String) throws {
+        let (error, tokens) = try Self.refuse(body)
+        #expect(error?.code == (body.contains("NaN") ? .serverInvalidResponse : .serverOAuth))
+        #expect(tokens?.refreshToken == Secret("rt-2"))
+        #expect(tokens?.homeAccountID == HomeAccountID("u1.t1"))
+    }
+
+    /// The error may repeat the refresh token of the request, whole or in part.
+    @Test(arguments: [#"{"error":"odd","refresh_token":"rt-"}"#, #"{"error":"odd","refresh_token":"rt-","x":NaN}"#])
+    func areNoneOfAnErrorWithoutTokens(body: String) throws {
+        let (error, tokens) = try Self.refuse(body)
+        #expect(error != nil)
+        #expect(tokens == nil)
+    }
+
     /// There was no response to the request then, as far as is known.
     @Test(arguments: ["<html>", #"{"access_token":"at","refresh_token":"rt"#, #"{"access_token":"at","x":NaN}"#])
     func areNoneWithoutARefreshToken(body: String) throws {
