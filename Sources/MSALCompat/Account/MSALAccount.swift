@@ -144,7 +144,7 @@ open class MSALAccountId: NSObject, NSCopying {
 
 /// An account as one tenant knows it. Immutable.
 open class MSALTenantProfile: NSObject, NSCopying {
-    /// The account's object ID in this tenant, in lower case, or else the `sub` claim.
+    /// The account's object ID in this tenant, or else the `sub` claim; in lower case.
     public let identifier: String?
     /// The host under which the account's tokens are cached.
     public let environment: String?

@@ -1,7 +1,8 @@
 internal import Foundation
 internal import TokenModel
 
-/// Criteria for a list of accounts. An account has to match every criterion that is given, without regard to case.
+/// Criteria for a list of accounts. An account has to match every criterion that is given, without regard to case. A blank
+/// one is ignored beside another; if all that are given are blank, no account matches.
 open class MSALAccountEnumerationParameters: MSALParameters {
     /// The account's identifier.
     public let identifier: String?

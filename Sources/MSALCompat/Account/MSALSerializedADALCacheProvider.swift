@@ -12,7 +12,7 @@ internal import TokenModel
 /// exported from it. The methods block the calling thread until the agent has answered; they may be called from any
 /// thread.
 public final class MSALSerializedADALCacheProvider: NSObject, NSCopying, @unchecked Sendable {
-    /// The delegate, which is notified of the use of the cache.
+    /// The delegate, which is notified of the use of the cache. The reference is strong.
     public let delegate: any MSALSerializedADALCacheProviderDelegate
     private let archive: ArchivedCache
 
@@ -50,8 +50,8 @@ public final class MSALSerializedADALCacheProvider: NSObject, NSCopying, @unchec
 
     /// Imports an archive of ADAL for macOS. No entry of the cache is removed or replaced by an older one.
     ///
-    /// - Throws: `MSALError.internal` (-50000) if it is not such an archive, or of a later version, or if the agent does not
-    ///   answer; then nothing is imported.
+    /// - Throws: `MSALError.internal` (-50000) if it is not such an archive, or of a later version, and nothing is imported
+    ///   then; or if the agent does not answer.
     public func deserialize(_ serializedData: Data) throws {
         do throws(TokenError) {
             try archive.deserialize(Secret(bytes: serializedData))

@@ -12,7 +12,8 @@ internal import TokenModel
 ///
 /// All requests go to the user's agent, which every app shares; `$SSO_AGENT_SOCK` names another agent. Methods may be
 /// called from any thread. Those that need the agent's cache only (accounts, `remove(_:)`, and `signout` without the
-/// sign-out page) block the calling thread until the agent has answered; their async forms suspend instead.
+/// sign-out page) block the calling thread until the agent has answered, and fail if it has not after 90 seconds; their
+/// async forms suspend instead.
 ///
 /// A completion block is called exactly once: on the parameters' `completionBlockQueue` if it is set. Otherwise
 /// `getCurrentAccount`, `accountsFromDevice` and `getDeviceInformation` call it on the calling thread before they
@@ -91,8 +92,8 @@ open class MSALPublicClientApplication: NSObject {
     /// Lists every account of the sharing group for which this app, or its family, can acquire tokens silently, also
     /// accounts that signed in with ADAL. Empty if there is none.
     ///
-    /// - Throws: `MSALError.internal` (-50000) if the agent does not answer, or its store is locked; the `TokenError` is under
-    ///   `NSUnderlyingErrorKey`.
+    /// - Throws: `MSALError.internal` (-50000), internal code -42008, if the agent does not answer or refuses the request, or
+    ///   its store is locked; the `TokenError` is under `NSUnderlyingErrorKey`.
     open func allAccounts() throws -> [MSALAccount] {
         try configured().accounts(AccountFilter())
     }
@@ -145,7 +146,7 @@ open class MSALPublicClientApplication: NSObject {
         return await session.mergedAsync(try await session.agentAccounts(filter), filter)
     }
 
-    /// Returns the one account that is signed in to this app, and the account of the app's previous request. The block
+    /// Returns the one account that is signed in to this app, and the one that the app's previous call returned. The block
     /// is called on the calling thread before the method returns, unless the parameters set a queue.
     ///
     /// Errors as in the async form.
@@ -161,7 +162,7 @@ open class MSALPublicClientApplication: NSObject {
         }.report(Result { try session.get().agentsCurrentAccountAndWait() })
     }
 
-    /// Returns the one account that is signed in to this app, and the account of the app's previous request. Either is
+    /// Returns the one account that is signed in to this app, and the one that the app's previous call returned. Either is
     /// nil if there was none.
     ///
     /// - Throws: `MSALError.internal` (-50000), with internal code -42102 if several accounts are signed in; else as
@@ -225,8 +226,8 @@ open class MSALPublicClientApplication: NSObject {
     ///
     /// - Throws: `MSALError.userCanceled` (-50005) if the sign-in was cancelled, or the user has declined;
     ///   `MSALError.internal` (-50000) with internal code -42101 if another account signed in, -42402 if another sign-in of
-    ///   MSAL or ADAL is in progress in this process, -42104 if no browser could be used; else as
-    ///   `acquireTokenSilent(with:)`.
+    ///   MSAL or ADAL is in progress in this process, -42104 if no browser could be used, -42008 if the page has sent no
+    ///   response for ten minutes or the device code has expired; else as `acquireTokenSilent(with:)`.
     @discardableResult
     open func acquireToken(with parameters: MSALInteractiveTokenParameters) async throws -> MSALResult {
         let session = try configured()
@@ -292,7 +293,7 @@ open class MSALPublicClientApplication: NSObject {
     ///
     /// - Throws: as `remove(_:)`; with `signoutFromBrowser`, -50000 with internal code -42000 if the parameters were created
     ///   without webview parameters, -42104 if no browser could be started, after the account has been signed out;
-    ///   `CancellationError` if the task is cancelled.
+    ///   `CancellationError` if the task is cancelled: the account may be signed out nevertheless, but no page is opened.
     @discardableResult
     open func signout(with account: MSALAccount, signoutParameters: MSALSignoutParameters) async throws -> Bool {
         let session = try configured()

@@ -12,8 +12,8 @@ open class MSALResult: NSObject, @unchecked Sendable {
     /// Whether the result was created without a token.
     private let isEmpty: Bool
 
-    /// Creates an empty result, for test doubles: strings and arrays are empty, optional properties are nil, the
-    /// authority is the default one.
+    /// Creates an empty result, for test doubles: arrays and strings but `authenticationScheme` are empty, optional
+    /// properties are nil, the authority is the default one.
     public override init() {
         parsedIssuer = Issuer(.common)
         isEmpty = true
@@ -60,7 +60,8 @@ open class MSALResult: NSObject, @unchecked Sendable {
     /// The access token; empty if the identity provider issued none.
     open var accessToken: String { result.accessToken.reveal() }
 
-    /// The time at which the access token expires; nil if the identity provider issued none.
+    /// The time at which the access token expires, which is past if `extendedLifeTimeToken` is true; nil if the identity
+    /// provider issued none.
     open var expiresOn: Date? {
         result.accessToken.isEmpty ? nil : Date(timeIntervalSince1970: TimeInterval(result.expiresOn))
     }

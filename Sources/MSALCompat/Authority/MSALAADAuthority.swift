@@ -5,8 +5,8 @@ internal import TokenModel
 open class MSALAADAuthority: MSALAuthority {
     /// Creates the authority at `url`; what follows the tenant is dropped.
     ///
-    /// - Throws: `MSALError.internal` (-50000) if `url` is not `https` (`http` is accepted for loopback hosts), names
-    ///   no tenant, or is an authority of another kind.
+    /// - Throws: `MSALError.internal` (-50000), internal code -42000, if `url` is not `https` (`http` is accepted for
+    ///   loopback hosts), names no tenant, or is an authority of another kind.
     public convenience init(url: URL) throws {
         try self.init(url: url, rawTenant: nil)
     }
@@ -42,7 +42,7 @@ open class MSALAADAuthority: MSALAuthority {
 
     /// Creates the authority of the cloud at the host `environment` for an audience.
     ///
-    /// - Throws: as `init(cloudInstance:audienceType:rawTenant:)`.
+    /// - Throws: as `init(cloudInstance:audienceType:rawTenant:)`, also if `environment` is not a host.
     public convenience init(environment: String, audienceType: MSALAudienceType, rawTenant: String?) throws {
         let tenant = try audienceType.tenant(rawTenant: rawTenant)
         guard let url = URL(string: "https://\(environment)/\(tenant)") else {

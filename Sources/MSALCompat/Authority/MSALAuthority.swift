@@ -86,8 +86,9 @@ extension MSALAuthorityByURL where Self: MSALAuthority {
     /// Creates the authority at `url`: an `MSALAADAuthority`, `MSALB2CAuthority` or `MSALCIAMAuthority`, depending on
     /// the URL.
     ///
-    /// - Throws: `MSALError.internal` (-50000), internal code -42008, if `url` is not an `https` URL with a path
-    ///   (`http` is accepted for loopback hosts), or is an authority of AD FS, which MSAL does not support.
+    /// - Throws: `MSALError.internal` (-50000), internal code -42008, if `url` is not an `https` URL (`http` is accepted
+    ///   for loopback hosts), has no path, which only one on `ciamlogin.com` may leave out, or is an authority of AD FS or
+    ///   dSTS, which MSAL does not support.
     public init(url: URL) throws {
         // As in the original, the reasons why each class rejects the URL are not reported.
         guard

@@ -8,8 +8,8 @@ internal import TokenModel
 open class MSALB2CAuthority: MSALAuthority {
     /// Creates the authority at `url`; the query is dropped.
     ///
-    /// - Throws: `MSALError.internal` (-50000) if `url` is not `https` (`http` is accepted for loopback hosts) or has
-    ///   no path.
+    /// - Throws: `MSALError.internal` (-50000), internal code -42000, if `url` is not `https` (`http` is accepted for
+    ///   loopback hosts) or has no path.
     public init(url: URL) throws {
         let parsed = try MSALAuthority.authority(parsing: url, kind: .b2c)
         guard !parsed.path.isEmpty else {
@@ -31,7 +31,8 @@ open class MSALB2CAuthority: MSALAuthority {
 open class MSALCIAMAuthority: MSALAuthority {
     /// Creates the authority at `url`, on any host.
     ///
-    /// - Throws: `MSALError.internal` (-50000) if `url` is not an `https` URL (`http` is accepted for loopback hosts).
+    /// - Throws: `MSALError.internal` (-50000), internal code -42000, if `url` is not an `https` URL (`http` is accepted
+    ///   for loopback hosts).
     public convenience init(url: URL) throws {
         try self.init(url: url, validateFormat: false)
     }

@@ -57,7 +57,7 @@ public final class MSALHTTPConfig: NSObject, Sendable {
     }
 
     /// The time limit of a silent request, in seconds: 300 by default. A request that takes longer fails with
-    /// `NSURLErrorTimedOut` (-1001) in `NSURLErrorDomain`.
+    /// `NSURLErrorTimedOut` (-1001) in `NSURLErrorDomain`. It is not that of a sign-in, which waits for the user.
     public var timeoutIntervalForRequest: TimeInterval {
         get { values.withLock { $0.timeout } }
         set { values.withLock { $0.timeout = newValue } }

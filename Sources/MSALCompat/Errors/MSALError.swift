@@ -47,7 +47,8 @@ public let MSALErrorDescriptionKey: String! = "MSALErrorDescriptionKey"
 /// An `[NSNumber]`: Entra's `error_codes`, such as 50142.
 public let MSALSTSErrorCodesKey: String! = "MSALSTSErrorCodesKey"
 
-/// An `NSNumber`: the raw value of an `MSALInternalError`, if the code is `MSALError.internal`.
+/// An `NSNumber`, if the code is `MSALError.internal`: the raw value of an `MSALInternalError`, or of
+/// `MSALError.serverError` (-50006) or `MSALError.insufficientDeviceStrength` (-50007).
 public let MSALInternalErrorCodeKey: String! = "MSALInternalErrorCodeKey"
 
 /// A `[String: String]`: the header fields of an HTTP response that was neither a token response nor an OAuth error, and

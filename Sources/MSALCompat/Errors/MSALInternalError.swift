@@ -1,4 +1,5 @@
-/// The reason of an error with the code `MSALError.internal`: the value of `MSALInternalErrorCodeKey`.
+/// The reason of an error with the code `MSALError.internal`: the value of `MSALInternalErrorCodeKey`, which may also be
+/// `MSALError.serverError` (-50006) or `MSALError.insufficientDeviceStrength` (-50007).
 ///
 /// The numbers are those of MSAL. The codes of Apple's broker, of just-in-time registration and of platform single
 /// sign-on exist so that code that names them compiles; they are not raised here.

@@ -1,17 +1,20 @@
 public import Dispatch
 public import Foundation
 
-/// The parameters of a token request.
+/// The parameters of a token request. A value that is refused before the agent is asked, such as a reserved scope, fails
+/// the request with `MSALError.internal` (-50000), internal code -42000.
 open class MSALTokenParameters: MSALParameters {
     /// The scopes to request. `openid`, `profile` and `offline_access` are always requested and must not be included. A text
     /// with spaces names several scopes.
     open var scopes: [String]
-    /// The account to acquire a token for. Required for a silent request.
+    /// The account to acquire a token for. Required for a silent request. If it is set in a sign-in, and another account
+    /// signs in, the request fails with internal code -42101.
     open var account: MSALAccount?
     /// The authority to request the token from; nil takes the application's. Must be of the same kind as the
     /// application's.
     open var authority: MSALAuthority?
-    /// The claims to request. A silent request with claims bypasses the cached token.
+    /// The claims to request; `extraQueryParameters` must not have claims too. A silent request with claims bypasses the
+    /// cached token.
     open var claimsRequest: MSALClaimsRequest?
     /// Additional query parameters for the authorization endpoint, and form parameters for the token endpoint.
     ///
@@ -20,7 +23,7 @@ open class MSALTokenParameters: MSALParameters {
     open var extraQueryParameters: [String: String]?
     /// The correlation ID, which app, agent and token endpoint log; nil creates one. The result has it too.
     open var correlationId: UUID?
-    /// How the token is presented to an API; a bearer token by default.
+    /// How the token is presented to an API: as a bearer token by default, and if nil. No other scheme is supported.
     open var authenticationScheme: (any MSALAuthenticationSchemeProtocol)?
 
     /// Creates parameters that request `scopes`.
@@ -57,7 +60,8 @@ open class MSALSilentTokenParameters: MSALTokenParameters {
 
 /// The parameters of a sign-in, in the system browser or, without a display, with a device code.
 open class MSALInteractiveTokenParameters: MSALTokenParameters {
-    /// The prompt of the sign-in page.
+    /// The prompt of the sign-in page. If `account` has signed out of the app, `login` is sent instead of any other than
+    /// `consent`.
     open var promptType = MSALPromptType.default
     /// The username with which the sign-in page is filled in; that of `account`, if it is set, takes precedence.
     open var loginHint: String?
