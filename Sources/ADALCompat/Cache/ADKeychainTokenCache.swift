@@ -5,7 +5,10 @@ internal import TokenModel
 /// Shows a sharing group of the agent's cache, under the name that it has on Apple's systems.
 ///
 /// It holds no tokens itself, so that all objects of the same group show the same items. Its methods block the calling
-/// thread until the agent has answered; they may be called from any thread.
+/// thread until the agent has answered, and fail if it has not after 90 seconds; they may be called from any thread.
+///
+/// A method that removes returns true if it succeeded, also if there was nothing to remove. Otherwise `error` has the reason:
+/// `ERROR_UNEXPECTED` (-1), with the `TokenError` under `NSUnderlyingErrorKey`, if the agent does not answer or refuses.
 public final class ADKeychainTokenCache: NSObject {
     /// The name of the group.
     public let sharedGroup: String
@@ -45,10 +48,9 @@ public final class ADKeychainTokenCache: NSObject {
     }
 }
 
-/// Lists the items of the group and signs users out. Each method that removes returns true if it succeeded, also if
-/// there was nothing to remove; otherwise `error` has the reason.
+/// Lists the items of the group and signs users out.
 extension ADKeychainTokenCache {
-    /// Lists every item of the group, of every app; empty if there is none, nil if the agent does not answer.
+    /// Lists every item of the group, of every app; empty if there is none, nil with an error if the agent does not answer.
     ///
     /// Access tokens that MSAL apps requested are not included. A refresh token is an item without a resource, whose
     /// `refreshToken` is nil and whose `isMultiResourceRefreshToken()` is true.

@@ -9,7 +9,11 @@ internal import TokenModel
 /// of it.
 ///
 /// It holds no tokens itself: all objects of the process show the same items. Its methods block the calling thread
-/// until the agent has answered; they may be called from any thread.
+/// until the agent has answered, and fail if it has not after 90 seconds, `serialize()` and `deserialize(_:error:)` after
+/// 15 minutes; they may be called from any thread.
+///
+/// A method that removes returns true if it succeeded, also if there was nothing to remove. Otherwise `error` has the reason:
+/// `ERROR_UNEXPECTED` (-1), with the `TokenError` under `NSUnderlyingErrorKey`, if the agent does not answer or refuses.
 public final class ADTokenCache: NSObject, @unchecked Sendable {
     private static let shared = ADTokenCache()
 
@@ -32,7 +36,8 @@ public final class ADTokenCache: NSObject, @unchecked Sendable {
     /// The cache of contexts that are created without one.
     public class func `default`() -> ADTokenCache { shared }
 
-    /// Sets the delegate, and notifies it at once of a read access, so that it can import its archive.
+    /// Sets the delegate, which the cache keeps by a strong reference. A new one is notified at once of a read access, so that
+    /// it can import its archive.
     ///
     /// The items of the cache stay: they belong to other apps too.
     public func setDelegate(_ delegate: (any ADTokenCacheDelegate)?) {
@@ -99,10 +104,10 @@ public final class ADTokenCache: NSObject, @unchecked Sendable {
     var items: CachedItems { CachedItems(agent: agent, group: ADAuthenticationSettings.sharedInstance().sharingGroup) }
 }
 
-/// Lists the items of the group and signs users out. Each method that removes returns true if it succeeded, also if
-/// there was nothing to remove; otherwise `error` has the reason.
+/// Lists the items of the group and signs users out.
 extension ADTokenCache {
-    /// Lists every item of the sharing group, of every app; empty if there is none, nil if the agent does not answer.
+    /// Lists every item of the sharing group, of every app; empty if there is none, nil with an error if the agent does not
+    /// answer.
     public func allItems(_ error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?) -> [ADTokenCacheItem]? {
         let delegate = delegate
         delegate?.willAccessCache(self)

@@ -7,28 +7,28 @@ internal import TokenModel
 ///
 /// A copy for the app: changes to it do not reach the agent. It may be read from several threads at once, and must not be changed meanwhile.
 public final class ADTokenCacheItem: NSObject, NSCopying, NSSecureCoding {
-    /// The resource that the access token is for, as the app requested it.
+    /// The resource that the access token is for, as the app requested it; nil for a refresh token for every resource.
     public var resource: String?
     /// The authority in canonical form: in a result as `ADAuthenticationResult.authority`, in a list of the cache the one under
     /// which the token is saved, at the host that its cloud prefers for caches.
     public var authority: String = ""
-    /// The client ID of the app.
+    /// The client ID of the app; `foci-`*n* for the refresh token of the family *n*.
     public var clientId: String?
     /// The family of client IDs that the token endpoint has named with this token, or that shares this refresh token; nil if it
     /// has named none, and in a result from the cache.
     public var familyId: String?
-    /// The access token.
+    /// The access token; nil for a refresh token.
     public var accessToken: String?
-    /// The access token's type, `Bearer` in practice.
+    /// The access token's type, `Bearer` in practice; nil for a refresh token.
     public var accessTokenType: String?
     /// Always nil in items of the library: refresh tokens stay in the agent. `isMultiResourceRefreshToken()` tells
     /// which item represents one.
     public var refreshToken: String?
     /// Always nil in items of the library: session keys belong to a broker app.
     public var sessionKey: Data?
-    /// The time at which the access token expires.
+    /// The time at which the access token expires; nil for a refresh token.
     public var expiresOn: Date?
-    /// The user of the token; nil if the server named none.
+    /// The user of the token; nil if neither the server nor the cache names one, as with some AD FS.
     public var userInformation: ADUserInformation? {
         get { user.withLock { $0.information() } }
         set { user.withLock { $0 = .read(newValue) } }

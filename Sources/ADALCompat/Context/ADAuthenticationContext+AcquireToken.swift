@@ -9,11 +9,13 @@ public import Foundation
 /// once, with a token or an error. A completion block is called on a background thread, and by the method itself only in
 /// a copy (`fork`) of the process. If the task of an async form is cancelled, so is the request: `AD_USER_CANCELLED`
 /// with `ERROR_UI_USER_CANCEL` (403). Only one sign-in may be in progress in a process, of ADAL or of MSAL: another
-/// request that needs one ends with `ERROR_UI_MULTLIPLE_INTERACTIVE_REQUESTS` (400). May be called from any thread.
+/// request that needs one ends with `ERROR_UI_MULTLIPLE_INTERACTIVE_REQUESTS` (400). If the page refuses, or no browser
+/// can be used, the error is `ERROR_SERVER_AUTHORIZATION_CODE` (211); if the page sends no response for ten minutes, or
+/// the device code expires, `ERROR_UNEXPECTED` (-1). May be called from any thread.
 extension ADAuthenticationContext {
     /// Acquires a token of the only account that is signed in, or lets a user sign in.
     ///
-    /// `ERROR_CACHE_MULTIPLE_USERS` (300) if several accounts are signed in.
+    /// `ERROR_CACHE_MULTIPLE_USERS` (300) if ADAL apps have several accounts; several that only MSAL apps have count as none.
     @preconcurrency
     public func acquireToken(
         withResource resource: String, clientId: String, redirectUri: URL,
@@ -24,7 +26,7 @@ extension ADAuthenticationContext {
 
     /// Acquires a token of the only account that is signed in, or lets a user sign in.
     ///
-    /// `ERROR_CACHE_MULTIPLE_USERS` (300) if several accounts are signed in.
+    /// `ERROR_CACHE_MULTIPLE_USERS` (300) if ADAL apps have several accounts; several that only MSAL apps have count as none.
     public func acquireToken(
         withResource resource: String, clientId: String, redirectUri: URL
     ) async -> ADAuthenticationResult {
@@ -33,7 +35,8 @@ extension ADAuthenticationContext {
 
     /// Acquires a token of the account with the username `userId`.
     ///
-    /// `ERROR_SERVER_WRONG_USER` (204) if another user signs in.
+    /// `ERROR_SERVER_WRONG_USER` (204) if another user signs in, `ERROR_CACHE_MULTIPLE_USERS` (300) if users of several
+    /// tenants have this name, and none of them is of the authority's.
     @preconcurrency
     public func acquireToken(
         withResource resource: String, clientId: String, redirectUri: URL, userId: String,
@@ -44,7 +47,8 @@ extension ADAuthenticationContext {
 
     /// Acquires a token of the account with the username `userId`.
     ///
-    /// `ERROR_SERVER_WRONG_USER` (204) if another user signs in.
+    /// `ERROR_SERVER_WRONG_USER` (204) if another user signs in, `ERROR_CACHE_MULTIPLE_USERS` (300) if users of several
+    /// tenants have this name, and none of them is of the authority's.
     public func acquireToken(
         withResource resource: String, clientId: String, redirectUri: URL, userId: String
     ) async -> ADAuthenticationResult {
@@ -103,7 +107,7 @@ extension ADAuthenticationContext {
         ).run()
     }
 
-    /// Acquires a token; the type of `userId` decides how the user who signs in is compared with it.
+    /// Acquires a token; the type of `userId` decides how the user who signs in is compared with it (`ERROR_SERVER_WRONG_USER`, 204).
     @preconcurrency
     public func acquireToken(
         withResource resource: String, clientId: String, redirectUri: URL, promptBehavior: ADPromptBehavior,
@@ -115,7 +119,7 @@ extension ADAuthenticationContext {
         ).run(completionBlock)
     }
 
-    /// Acquires a token; the type of `userId` decides how the user who signs in is compared with it.
+    /// Acquires a token; the type of `userId` decides how the user who signs in is compared with it (`ERROR_SERVER_WRONG_USER`, 204).
     public func acquireToken(
         withResource resource: String, clientId: String, redirectUri: URL, promptBehavior: ADPromptBehavior,
         userIdentifier userId: ADUserIdentifier?, extraQueryParameters queryParams: String?
@@ -202,7 +206,7 @@ public var AD_FORCE_PROMPT: ADPromptBehavior { ADPromptBehavior(3) }
 extension ADAuthenticationContext {
     /// Acquires a token of the only account that is signed in, without user interaction.
     ///
-    /// `ERROR_CACHE_MULTIPLE_USERS` (300) if several are.
+    /// `ERROR_CACHE_MULTIPLE_USERS` (300) if ADAL apps have several accounts; several that only MSAL apps have count as none (200).
     @preconcurrency
     public func acquireTokenSilent(
         withResource resource: String, clientId: String, redirectUri: URL,
@@ -213,7 +217,7 @@ extension ADAuthenticationContext {
 
     /// Acquires a token of the only account that is signed in, without user interaction.
     ///
-    /// `ERROR_CACHE_MULTIPLE_USERS` (300) if several are.
+    /// `ERROR_CACHE_MULTIPLE_USERS` (300) if ADAL apps have several accounts; several that only MSAL apps have count as none (200).
     public func acquireTokenSilent(
         withResource resource: String, clientId: String, redirectUri: URL
     ) async -> ADAuthenticationResult {
@@ -224,6 +228,7 @@ extension ADAuthenticationContext {
     /// interaction.
     ///
     /// The name is compared without regard to case. A blank name means the only account that is signed in.
+    /// `ERROR_CACHE_MULTIPLE_USERS` (300) if users of several tenants have it, and none of them is of the authority's.
     @preconcurrency
     public func acquireTokenSilent(
         withResource resource: String, clientId: String, redirectUri: URL, userId: String,
@@ -236,6 +241,7 @@ extension ADAuthenticationContext {
     /// interaction.
     ///
     /// The name is compared without regard to case. A blank name means the only account that is signed in.
+    /// `ERROR_CACHE_MULTIPLE_USERS` (300) if users of several tenants have it, and none of them is of the authority's.
     public func acquireTokenSilent(
         withResource resource: String, clientId: String, redirectUri: URL, userId: String
     ) async -> ADAuthenticationResult {
@@ -295,9 +301,9 @@ extension ADAuthenticationContext {
 /// Acquires tokens for a grant that the app holds: a refresh token from the time before the agent, or an assertion of
 /// another identity provider.
 ///
-/// The tokens are saved, as those of a sign-in are. Each request ends exactly once, with a token or an error. A
-/// completion block is called on a background thread, and by the method itself only in a copy (`fork`) of the process. May
-/// be called from any thread.
+/// The tokens are saved, as those of a sign-in are. Each request ends exactly once, with a token or an error. A completion block is called on
+/// a background thread, and by the method itself only in a copy (`fork`) of the process. If the task of an async form is cancelled, its wait
+/// ends with `AD_USER_CANCELLED` and `ERROR_UI_USER_CANCEL` (403); the agent continues. May be called from any thread.
 extension ADAuthenticationContext {
     /// Redeems a refresh token; the cache is not used.
     ///
@@ -343,8 +349,8 @@ extension ADAuthenticationContext {
 
     /// Acquires a token from the cache, by redeeming a refresh token, or else for a SAML assertion, which is XML.
     ///
-    /// `ERROR_SERVER_OAUTH` (202) of `ADOAuthServerErrorDomain` if the server rejects the assertion,
-    /// `ERROR_SERVER_WRONG_USER` (204) if the assertion is about another user than `userId`.
+    /// `ERROR_SERVER_OAUTH` (202) of `ADOAuthServerErrorDomain` if the server rejects the assertion, `ERROR_SERVER_WRONG_USER` (204) if
+    /// it is about another user than `userId`, `ERROR_CACHE_MULTIPLE_USERS` (300) if `userId` is nil and ADAL apps have several accounts.
     @preconcurrency
     public func acquireToken(
         forAssertion assertion: String, assertionType: ADAssertionType, resource: String, clientId: String,
@@ -355,8 +361,8 @@ extension ADAuthenticationContext {
 
     /// Acquires a token from the cache, by redeeming a refresh token, or else for a SAML assertion, which is XML.
     ///
-    /// `ERROR_SERVER_OAUTH` (202) of `ADOAuthServerErrorDomain` if the server rejects the assertion,
-    /// `ERROR_SERVER_WRONG_USER` (204) if the assertion is about another user than `userId`.
+    /// `ERROR_SERVER_OAUTH` (202) of `ADOAuthServerErrorDomain` if the server rejects the assertion, `ERROR_SERVER_WRONG_USER` (204) if
+    /// it is about another user than `userId`, `ERROR_CACHE_MULTIPLE_USERS` (300) if `userId` is nil and ADAL apps have several accounts.
     public func acquireToken(
         forAssertion assertion: String, assertionType: ADAssertionType, resource: String, clientId: String,
         userId: String?

@@ -12,8 +12,11 @@ public import Foundation
 ///
 /// The agent keeps the tokens and shares them with every app of the sharing group, of ADAL and of MSAL: an account that
 /// signed in with one of them is signed in here. Requests may be made from any thread, any number of them concurrently;
-/// each uses the values that the properties have when it is made. In a copy (`fork`) of the process every request fails, and the method
-/// itself calls the completion block.
+/// each uses the values that the properties have when it is made.
+///
+/// A completion block is called exactly once, on a background thread, perhaps before the method has returned. In a copy
+/// (`fork`) of the process every request fails, and the method itself calls the block. A request without user interaction
+/// that the agent has not answered after 90 seconds ends with `ERROR_UNEXPECTED` (-1).
 open class ADAuthenticationContext: NSObject {
     /// The authority in canonical form: lower case, `https://<host>/<tenant>`, with the port if one was given.
     public let authority: String

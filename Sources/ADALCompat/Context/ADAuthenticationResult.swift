@@ -20,7 +20,7 @@ public final class ADAuthenticationResult: NSObject {
     /// of its extended lifetime.
     public let extendedLifeTimeToken: Bool
     /// The authority that issued the token: that of the context, or the same tenant in another cloud to which the
-    /// server redirected the user.
+    /// server redirected the user. Nil unless `status` is `AD_SUCCEEDED`.
     public var authority: String? { tokenCacheItem?.authority }
     /// The access token; nil unless `status` is `AD_SUCCEEDED`.
     public var accessToken: String? { tokenCacheItem?.accessToken }

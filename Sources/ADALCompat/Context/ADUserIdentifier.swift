@@ -92,7 +92,7 @@ public struct ADUserIdentifierType: Hashable, RawRepresentable, Sendable {
 /// Compared with `ADUserInformation.uniqueId`, the object ID in one tenant.
 public var UniqueId: ADUserIdentifierType { ADUserIdentifierType(0) }
 
-/// Not compared: the name fills in the sign-in page only.
+/// Not compared: the name selects the account in the cache and fills in the sign-in page, where another user may sign in.
 public var OptionalDisplayableId: ADUserIdentifierType { ADUserIdentifierType(1) }
 
 /// Compared with `ADUserInformation.userId`, the username.

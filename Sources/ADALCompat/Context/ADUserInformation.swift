@@ -7,7 +7,8 @@ public final class ADUserInformation: NSObject, NSCopying, NSSecureCoding, Senda
     /// The name to pass as `userId` in later requests: the user principal name if there is one; in lower case.
     ///
     /// The first of the claims `upn`, `email`, `sub`, `oid`, `unique_name` and `altsecid`; of a v2 token,
-    /// `preferred_username` or else `sub`.
+    /// `preferred_username` or else `sub`; of a token that is neither v1 nor v2, and has no `upn` or `unique_name`, `sub`.
+    /// Without an ID token, the username of the account or else its identifier.
     public let userId: String
     /// The account's identifier in every tenant, equal to MSAL's `account.identifier`.
     ///
@@ -16,7 +17,8 @@ public final class ADUserInformation: NSObject, NSCopying, NSSecureCoding, Senda
     public let homeAccountId: String?
     /// Whether `userId` is a name for display.
     public let userIdDisplayable: Bool
-    /// The account's identifier in the tenant that issued the token: `oid` or else `sub`; in lower case.
+    /// The account's identifier in the tenant that issued the token: `oid` or else `sub`; in lower case. Of a token that is
+    /// neither v1 nor v2, and has no `upn` or `unique_name`, always `sub`. Nil without an ID token.
     public let uniqueId: String?
     /// The ID token as received; empty if the agent has none.
     public let rawIdToken: String

@@ -34,13 +34,13 @@ public enum ADErrorCode: Int, Sendable {
     case ERROR_SERVER_UNAUTHORIZED_CODE_EXPECTED = 209
     /// The request is of a kind that is not supported. Never raised here.
     case ERROR_SERVER_UNSUPPORTED_REQUEST = 210
-    /// The sign-in page returned no authorization code.
+    /// The sign-in page returned no authorization code, or no browser could be used.
     case ERROR_SERVER_AUTHORIZATION_CODE = 211
     /// The server's response cannot be read.
     case ERROR_SERVER_INVALID_RESPONSE = 212
     /// An app protection policy has to be applied first.
     case ERROR_SERVER_PROTECTION_POLICY_REQUIRED = 213
-    /// Several users are signed in and the request names none.
+    /// Several users match the request, which names none, or a name that they have in common.
     case ERROR_CACHE_MULTIPLE_USERS = 300
     /// The stored cache is of a later version. Never raised here: an archive of a later version is `ERROR_CACHE_BAD_FORMAT`.
     case ERROR_CACHE_VERSION_MISMATCH = 301

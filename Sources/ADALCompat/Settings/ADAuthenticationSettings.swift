@@ -25,8 +25,8 @@ public final class ADAuthenticationSettings: NSObject, Sendable {
 
     /// The time limit of requests that the library itself sends, in seconds; 300 by default.
     ///
-    /// It applies to `ADAuthenticationParameters.parameters(fromResourceUrl:)`. The agent has limits of its own for its
-    /// requests to the token endpoint.
+    /// It applies to `ADAuthenticationParameters.parameters(fromResourceUrl:)` only. The agent has limits of its own for its
+    /// requests to the token endpoint; a context waits for the agent for 90 seconds, or for the end of a sign-in.
     public var requestTimeOut: Int32 {
         get { values.withLock { $0.requestTimeOut } }
         set { values.withLock { $0.requestTimeOut = newValue } }
