@@ -119,7 +119,8 @@ extension AgentClient {
     ///   - includesSecrets: must be true; confirms that the caller knows that the parts hold refresh tokens.
     ///   - progress: called in the calling task, in order, with the fraction from 0 to 1 that has arrived.
     ///   - receive: called with each part, in order.
-    /// - Throws: as `exportCache(_:sharingGroup:includesSecrets:progress:)` does, and what `receive` throws.
+    /// - Throws: as `exportCache(_:sharingGroup:includesSecrets:progress:)` does, and what `receive` throws. `sessionCanceled` (-51701)
+    ///   if it takes longer than 60 seconds to return.
     public func exportCache(
         _ format: CacheFormat, sharingGroup: SharingGroup = .standard, includesSecrets: Bool,
         progress: (@Sendable (Double) -> Void)? = nil, receive: (Secret) throws(TokenError) -> Void

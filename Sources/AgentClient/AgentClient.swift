@@ -42,7 +42,8 @@ public final class AgentClient: Sendable {
     /// app, no result that was kept before is returned.
     ///
     /// - Parameters:
-    ///   - socketPath: nil takes `$SSO_AGENT_SOCK`, else `sso-agent/agent.sock` in the runtime folder.
+    ///   - socketPath: nil takes `$SSO_AGENT_SOCK`, else `sso-agent/agent.sock` in the runtime folder, else `run/agent.sock` in the folder
+    ///     of the store if there is no runtime folder, as on macOS.
     ///   - appName: the name of the app in the agent's log; nil takes the program's name.
     ///   - timeout: the time limit of a call, and of each page of a list; the calls that wait for a sign-in, a confirmation, a lock, an
     ///     export or the end of an import have limits of their own.
@@ -101,8 +102,9 @@ public final class AgentClient: Sendable {
     ///   - limit: the time limit of the call; nil takes that of the client.
     /// - Throws: `interactionRequired` (-51115) if only a sign-in can help; `ambiguousAccount` (-51200) if several accounts match the
     ///   username, or several are signed in and the request names none; `declinedScopes` (-51415), with the result for the granted scopes;
-    ///   `authorityValidation` (-51600); `storeUnavailable` (-53008) if the store is locked or cannot be read or written; else the error of
-    ///   the token endpoint.
+    ///   `authorityValidation` (-51600) or `unsupportedFunctionality` (-51114) if the authority is unknown or cannot be validated;
+    ///   `networkUnavailable` (-53009) if the identity provider cannot be reached; `storeUnavailable` (-53008) if the store is locked or
+    ///   cannot be read or written; else the error of the token endpoint.
     public func acquireTokenSilent(
         _ request: AcquireTokenSilent, limit: Duration? = nil
     ) async throws(TokenError) -> TokenResult {
@@ -128,7 +130,7 @@ public final class AgentClient: Sendable {
     /// - Throws: `invalidDeveloperParameter` (-51112) or `authorityValidation` (-51600) if the authority cannot be used,
     ///   `unsupportedFunctionality` (-51114) if it cannot be validated, `authorizationFailed` (-51440) if the agent cannot listen for the
     ///   redirect, `sessionCanceled` (-51701) if the connection has closed, `interactionInProgress` (-51710) if the agent has too many
-    ///   sign-ins in progress, or the error of the identity provider.
+    ///   sign-ins in progress, `networkUnavailable` (-53009) if the identity provider cannot be reached, or its error.
     public func beginInteractive(_ request: BeginInteractive) async throws(TokenError) -> BeginInteractive.Reply {
         return try await begin(request) { $0.sessionID }
     }
@@ -328,7 +330,7 @@ extension AgentClient {
         return try await call(request)
     }
 
-    /// Returns the one account that is signed in to the app, and the account of the app's previous request.
+    /// Returns the one account that is signed in to the app, and the one in the previous reply to the app.
     ///
     /// - Throws: `ambiguousAccount` (-51200) if several accounts are signed in, or more than 256 have tokens of the app or of a family of
     ///   apps.
