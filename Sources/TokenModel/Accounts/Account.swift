@@ -59,7 +59,7 @@ public struct Account: Sendable, Equatable {
 public struct TenantProfile: Sendable, Equatable {
     /// The ID of the tenant.
     public var realm: String
-    /// The account's object ID in this tenant, in lower case; the `sub` claim if the issuer names none. Nil if neither is known.
+    /// The account's object ID in this tenant, or the `sub` claim if the issuer names none; in lower case. Nil if neither is known.
     public var localAccountID: String?
     /// The username in this tenant; nil if it is not known.
     public var username: String?

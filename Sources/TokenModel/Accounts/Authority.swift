@@ -36,8 +36,8 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
     /// - Parameter kind: nil derives it from the URL: `/tfp/TENANT/POLICY` and `*.b2clogin.com` are B2C's, also with the endings `cn`, `us`
     ///   and `de` of other clouds, `/adfs` is AD FS's, `*.ciamlogin.com` is External ID's, and any other URL is Entra's.
     /// - Throws: `invalidDeveloperParameter` (-51112) if it is not an `https` URL with a host; if it has no path, which only External ID and
-    ///   OpenID providers may leave out; if it names a user, or a port that is not from 1 to 65535; if the path begins with `tfp` and has no
-    ///   tenant or no policy; if it begins with `dstsv2` and no kind is given, since dSTS is not supported; or if `kind` is AD FS and the
+    ///   OpenID providers may leave out; if it names a user, or a port that is not from 1 to 65535; without `kind`, if the path begins with
+    ///   `tfp` and has no tenant or no policy, or if it begins with `dstsv2`, since dSTS is not supported; or if `kind` is AD FS and the
     ///   first segment of the path is not `adfs`. `http` is accepted for loopback hosts, but the agent refuses it unless started with
     ///   `--allow-loopback-http` or configured so.
     public init(_ url: String, kind: Kind? = nil) throws(TokenError) {

@@ -74,7 +74,8 @@ extension TokenError {
     /// The numbers -511xx to -518xx, and -514102, are those of Microsoft's published libraries, so that each compatibility library
     /// maps them by one table; -530xx are the agent's own. A number that this version does not know is kept in `unrecognized`.
     @nonexhaustive public enum Code: Sendable, Hashable {
-        /// -51100: a defect in this package.
+        /// -51100: a defect in this package; or a token response without a token, or without the account at Microsoft's clouds, as in
+        /// Microsoft's libraries. `reason` is then `provider`.
         case internalError
         /// -51112: the app passed something that cannot work.
         case invalidDeveloperParameter
@@ -132,7 +133,7 @@ extension TokenError {
         case interactionInProgress
         /// -51810: the device has to be registered first. Not sent by this version of the agent.
         case workplaceJoinRequired
-        /// -53001: the bytes are not a message of the protocol.
+        /// -53001: the bytes are not a message of the protocol, or a value is missing or beyond its limit.
         case malformedMessage
         /// -53002: a frame, or all imports together, are longer than the limit.
         case frameTooLarge

@@ -13,7 +13,7 @@ public struct ListAccounts: Sendable, Equatable {
     /// Only accounts with a tenant profile of this object ID.
     public var localAccountID: String?
     /// Whether to return only accounts for which the app or its family can acquire tokens silently, and from which it has
-    /// not signed out.
+    /// not signed out. Without a client ID it has no effect.
     public var onlySignedIn: Bool
     /// The cursor: `next` of the previous page; nil for the first.
     public var after: String?
@@ -51,8 +51,8 @@ public struct ListAccounts: Sendable, Equatable {
 
 extension ListAccounts: ConfinableRequest { package static let number: UInt32 = 17 }
 
-/// Returns the only account that is signed in to an app, and the account of the app's previous request. The reply is
-/// `GetCurrentAccount.Reply`, which the agent saves for the next request.
+/// Returns the only account that is signed in to an app, and the one in the previous reply to the app. The reply is
+/// `GetCurrentAccount.Reply`, whose account the agent saves for the next one.
 ///
 /// Fails with `ambiguousAccount` (-51200) if several accounts are signed in. PROTOCOL.md, "get_current_account".
 public struct GetCurrentAccount: Sendable, Equatable {
@@ -97,7 +97,7 @@ extension GetCurrentAccount: ConfinableRequest {
 public struct RemoveAccount: Sendable, Equatable {
     /// The extent of a removal.
     public enum Extent: Int32, Sendable {
-        /// The tokens of this app, which is then signed out until its next interactive sign-in.
+        /// The tokens of this app, which is then signed out until its next sign-in, a `RedeemGrant`, or an import.
         case app = 1
         /// The account and the tokens of all apps for it.
         case account = 2

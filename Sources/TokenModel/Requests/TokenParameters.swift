@@ -98,7 +98,8 @@ extension TokenParameters {
         set { change { $0.scopes = newValue } }
     }
 
-    /// The app's registered redirect URI. It is sent when a code is redeemed and, in v2, when a refresh token is redeemed.
+    /// The app's registered redirect URI. A sign-in in a browser has it if it is an `http` URI on this machine, and else
+    /// `http://localhost`. In v2 it is sent, as it is, when a refresh token is redeemed. Nil sends none.
     public var redirectURI: String? {
         get { content.values.redirectURI }
         set { change { $0.redirectURI = newValue } }
