@@ -34,7 +34,7 @@
     case internalErrorAmbiguousAccount = -42102
     /// An error of the authorization endpoint, or an OAuth error without a code of its own.
     case internalErrorAuthorizationFailed = -42104
-    /// The request needs an account.
+    /// The request needs an account; not raised here: a silent request without one is `MSALError.interactionRequired`.
     case internalErrorAccountRequired = -42106
     /// The app cancelled the sign-in; not raised here: the code is `MSALError.userCanceled`.
     case internalErrorSessionCanceled = -42401
