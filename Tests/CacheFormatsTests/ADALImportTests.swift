@@ -99,6 +99,19 @@ internal import TokenModel
         #expect(cache.decide(request, now: Fixture.whenWritten).candidates == ["RT-alice"])
     }
 
+    /// The provider takes such a refresh token for its resource only, and may revoke one that it gets for another.
+    @Test(arguments: ["", #""isMRRT": false, "#])
+    func restrictsARefreshTokenThatIsNotSaidToServeEveryResource(member: String) throws {
+        let file = """
+            [{"_authority": "https://login.windows.net/common", "_clientId": "app", "resource": "https://a.example", \(member)
+              "userId": "alice@contoso.com", "refreshToken": "rt-1"}]
+            """
+        var cache = CredentialCache()
+        try cache.merge(Array(file.utf8), .adalJSON)
+        let tokens = cache.partition(.standard).accounts.values.flatMap(\.refreshTokens.values)
+        #expect(tokens.map { $0.restriction?.scopes } == [ScopeSet(resource: "https://a.example")])
+    }
+
     /// A guest's entry names the tenant where the user is a guest, and the redemption the user's home. The refresh token has been used.
     @Test func recognisesAGuestWhoseAccountHasGotItsIdentifier() throws {
         let guestTenant = "9e570000-0000-4000-8000-000000000002"
@@ -134,6 +147,7 @@ internal import TokenModel
         arguments: [
             ("2026-11-21 03:38:21.774771", 0, 1_795_232_301), ("2026-11-21 03:38:21", 3600, 1_795_228_701),
             ("2026-11-21T03:38:21.774Z", 3600, 1_795_232_301), ("2026-11-21T03:38:21+01:00", 0, 1_795_228_701),
+            ("2026-11-20T21:38:21-05:00", 0, 1_795_228_701),
             ("2026-02-29T99:00:00Z", 0, nil), ("soon", 0, nil), ("1795232301", 0, 1_795_232_301),
         ] as [(String, Int, Int64?)])
     func readsTheTimesOfBothLibraries(text: String, offset: Int, seconds: Int64?) throws {

@@ -67,6 +67,24 @@ internal import TokenModel
         #expect(tokens.map { $0.secret.reveal() } == [winner])
     }
 
+    /// A refresh token without a time is as old as the access tokens of its app, but for one that a clock which ran ahead has dated: it
+    /// would be the newest in every later comparison.
+    @Test func datesNoRefreshTokenByAnAccessTokenOfTheFuture() throws {
+        let future = Fixture.whenWritten + 100_000
+        var cache = CredentialCache()
+        try cache.merge(Self.refreshToken("held", 100), .msalJSON)
+        let file = """
+            {"AccessToken": {"1": {"home_account_id": "u.t", "environment": "sts.windows.net", "client_id": "c", "realm": "t",
+              "credential_type": "AccessToken", "secret": "at", "target": "s", "cached_at": "\(future)",
+              "expires_on": "9999999999"}},
+             "RefreshToken": {"1": {"home_account_id": "u.t", "environment": "sts.windows.net", "client_id": "c",
+              "secret": "new"}}}
+            """
+        try cache.merge(Array(file.utf8), .msalJSON)
+        let tokens = cache.partition(.standard).accounts.values.flatMap(\.refreshTokens.values)
+        #expect(tokens.map { $0.secret.reveal() } == ["held"])
+    }
+
     /// A library and the agent refresh within one second: the library's token is imported, since the agent's was redeemed for it; the
     /// agent's own earlier ones, which it has redeemed itself, are not.
     @Test func doesNotImportARefreshTokenThatItHasRedeemed() throws {

@@ -58,6 +58,73 @@ internal import TokenModel
         #expect(tokens.map { $0.value[field]?.string } == ["x"])
     }
 
+    /// A token that is bound to a key, to a claims request or to a user's request to a server answers no other request.
+    @Test(
+        arguments: [
+            (#""token_type": "pop""#, "not a bearer token"),
+            (#""requested_claims": "{}""#, "it answers only the request that it was issued for"),
+            (#""requestedClaims": "{}""#, "it answers only the request that it was issued for"),
+            (#""requestedClaimsHash": "x""#, "it answers only the request that it was issued for"),
+            (#""ext_cache_key": "x""#, "it answers only the request that it was issued for"),
+            (#""ext": {"a": "x"}"#, "it answers only the request that it was issued for"),
+            (#""userAssertionHash": "x""#, "it was issued on behalf of a user to a server"),
+            (#""user_assertion_hash": "x""#, "it was issued on behalf of a user to a server"),
+        ])
+    func keepsAnAccessTokenThatIsBoundForExportOnly(member: String, reason: String) throws {
+        let file = Self.cache(realm: "common").replacingOccurrences(
+            of: #""credential_type": "AccessToken""#, with: #""credential_type": "AccessToken", \#(member)"#)
+        var cache = CredentialCache()
+        let plan = try cache.merge(Array(file.utf8), .msalJSON)
+        #expect(plan.report.accessTokens == 0)
+        #expect(plan.report.reasons == ["\(reason); kept for export only"])
+    }
+
+    /// Every member of the family would be served them as its own.
+    @Test func takesNoAccessTokenOrIDTokenOfAFamily() throws {
+        let file = Self.cache(realm: "common").replacingOccurrences(of: #""app-1""#, with: #""foci-1""#)
+        var cache = CredentialCache()
+        let plan = try cache.merge(Array(file.utf8), .msalJSON)
+        #expect(plan.report.accessTokens == 0 && plan.report.idTokens == 0)
+        let reason = "a family of apps has refresh tokens only; kept for export only"
+        #expect(plan.report.reasons.count { $0 == reason } == 2, "\(plan.report.reasons)")
+    }
+
+    /// Two accounts of different providers at one host may have one identifier. A refresh token that does not name its provider must not be
+    /// sent to the wrong one.
+    @Test func takesNoRefreshTokenThatMayBeOfEitherOfTwoProviders() throws {
+        func account(_ realm: String, _ type: String) -> String {
+            """
+            {"home_account_id": "u.t", "environment": "idp.contoso.example", "realm": "\(realm)", "local_account_id": "u",
+              "username": "alice@contoso.com", "authority_type": "\(type)"}
+            """
+        }
+        let file = """
+            {"Account": {"1": \(account("adfs", "ADFS")), "2": \(account("tenant-1", "Other"))},
+             "RefreshToken": {"3": {"home_account_id": "u.t", "environment": "idp.contoso.example", "client_id": "app-1",
+               "credential_type": "RefreshToken", "secret": "rt-1"}}}
+            """
+        var cache = CredentialCache()
+        let plan = try cache.merge(Array(file.utf8), .msalJSON)
+        #expect(plan.report.refreshTokens == 0)
+        let reason = "it is not certain which identity provider issued it"
+        #expect(plan.report.reasons.contains(reason), "\(plan.report.reasons)")
+    }
+
+    /// An export has one of them, by which a later import would find one tenant for the tokens of both.
+    @Test func takesOneOfTwoIDTokensOfOneRealmThatNameTwoTenants() throws {
+        let other = "ffff0000-0000-4000-8000-000000000002"
+        let idToken = CacheBuilder.idToken("alice", tenant: other, version: .v2)
+        let entry = """
+            "IdToken": {"5": {"home_account_id": "oid-alice.\(CacheBuilder.tenant)", "environment": "login.microsoftonline.com",
+              "client_id": "app-1", "realm": "common", "secret": "\(idToken)", "credential_type": "IdToken"},
+            """
+        let file = Self.cache(realm: "common").replacingOccurrences(of: #""IdToken": {"#, with: entry)
+        var cache = CredentialCache()
+        let plan = try cache.merge(Array(file.utf8), .msalJSON)
+        let reason = "another ID token of the app names the tenant that the realm leads to"
+        #expect(plan.report.reasons.contains(reason), "\(plan.report.reasons)")
+    }
+
     private static let managed =
         "only the app that the device's management gave it to may use it; kept for export only"
 
