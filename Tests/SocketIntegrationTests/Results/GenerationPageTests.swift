@@ -148,6 +148,42 @@ internal import TokenModel
             #expect(results.result(for: request) == nil)
         }
 
+        // MARK: Connections
+
+        private static let answer: TokenResult = {
+            var result = TokenResult(
+                accessToken: Secret("at"), tokenType: "Bearer", expiresOn: 3000, scopes: ["User.Read"], idToken: nil,
+                account: Account(
+                    homeAccountID: nil, username: "alice@contoso.com", environment: "login.example", source: .msal),
+                tenantProfile: nil, authority: "https://login.example/common", correlationID: CorrelationID(),
+                isFromCache: true)
+            result.freshness = 0...2000
+            return result
+        }()
+
+        /// The agent of an earlier connection may live on: its page does not tell what the next one has done.
+        @Test func keepsNothingOfAnEarlierConnection() throws {
+            let pages = (try Page(), try Page())
+            let results = KeptResults(clock: { 1000 })
+            let request = AcquireTokenSilent(
+                parameters: TokenParameters(
+                    clientID: try #require(ClientID("app")), scopes: ScopeSet(["User.Read"])),
+                account: AccountReference(username: "alice@contoso.com"))
+            results.attach(descriptor: pages.0.copy)
+            let first = try #require(results.generations(for: request))
+            results.keep(Self.answer, for: request, since: first)
+            #expect(results.result(for: request) != nil)
+            results.attach(descriptor: pages.1.copy)
+            #expect(results.result(for: request) == nil, "of the former connection")
+            results.keep(Self.answer, for: request, since: first)
+            #expect(results.result(for: request) == nil, "of a request that was sent on the former connection")
+            let second = try #require(results.generations(for: request))
+            results.keep(Self.answer, for: request, since: second)
+            #expect(results.result(for: request) != nil)
+            results.drop()
+            #expect(results.result(for: request) == nil, "of a connection that is closed")
+        }
+
         // MARK: Processes
 
         @Test func isInvalidWhenTheThreadOfTheAgentEnds() throws {

@@ -121,6 +121,22 @@ internal import TokenWire
         }
     }
 
+    /// An agent that a call ends would be started for it again and again.
+    @Test func sendsACallOnTwoConnectionsAtMost() throws {
+        try Pair.with { pair in
+            var state = pair.connected()
+            Self.startThread(of: &state)
+            Self.add(1, to: &state, until: .distantFuture)
+            state.disconnected()
+            let first = state.connectionBroke()
+            #expect(first.ended.isEmpty && first.hasCallsLeft)
+            _ = state.opened(socket: pair.socket, wake: pair.wake, hello: [], at: .now)
+            state.disconnected()
+            let second = state.connectionBroke()
+            #expect(second.ended.count == 1 && !second.hasCallsLeft)
+        }
+    }
+
     /// The end of reading on an old connection changes nothing on the one that has replaced it.
     @Test func leavesALaterConnectionToItsThread() throws {
         try Pair.with { pair in

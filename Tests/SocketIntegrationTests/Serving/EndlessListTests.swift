@@ -32,6 +32,31 @@ internal import TokenWire
         #expect(credentials?.code == .malformedMessage)
     }
 
+    /// An account with many tenant profiles continues on the next page; another one must not be taken for it.
+    @Test func joinsTheTwoPartsOfAnAccountOnly() {
+        func account(_ identifier: String?, _ username: String?, _ environment: String, _ realm: String) -> Account {
+            let profile = TenantProfile(
+                realm: realm, localAccountID: nil, username: nil, environment: environment, isHome: true)
+            return Account(
+                homeAccountID: identifier.flatMap(HomeAccountID.init), username: username, environment: environment,
+                source: .msal, tenantProfiles: [profile])
+        }
+        func profiles(_ first: Account, _ next: Account) -> [[String]] {
+            var accounts = [first]
+            accounts.append(page: [next])
+            return accounts.map { $0.tenantProfiles.map(\.realm) }
+        }
+        let alice = account("alice.home", "alice@contoso.com", "host-1", "1")
+        #expect(profiles(alice, account("alice.home", "alice", "host-1", "2")) == [["1", "2"]])
+        #expect(profiles(alice, account("bob.home", "alice@contoso.com", "host-1", "2")) == [["1"], ["2"]])
+        #expect(profiles(alice, account("alice.home", "alice@contoso.com", "host-2", "2")) == [["1"], ["2"]])
+        // Without identifiers, by their names.
+        let named = account(nil, "alice@contoso.com", "host-1", "1")
+        #expect(profiles(named, account(nil, "Alice@contoso.com", "host-1", "2")) == [["1", "2"]])
+        #expect(profiles(named, account(nil, "bob@contoso.com", "host-1", "2")) == [["1"], ["2"]])
+        #expect(profiles(named, account(nil, "alice@contoso.com", "host-2", "2")) == [["1"], ["2"]])
+    }
+
     /// A list that would take all of the app's memory has fewer pages than are taken.
     @Test func endsListsThatAreTooLong() async throws {
         let folder = try TemporaryFolder()
