@@ -176,6 +176,34 @@ internal import TokenWire
         #expect(limit.count <= 2, "peers whose minute is over make room")
     }
 
+    /// Otherwise no failure would have a line until the clock has caught up.
+    @Test func beginsANewMinuteWhenTheClockIsSetBack() {
+        var limit = FailureLimit()
+        for _ in 0..<100 { _ = limit.decide(on: AuditEvent(.refusal, time: 7200), of: .app("app-1")) }
+        let later = limit.decide(on: AuditEvent(.refusal, time: 3600), of: .app("app-1"))
+        #expect(later.isAdmitted)
+        #expect(later.omissions.map(\.count) == [100 - FailureLimit.eventsPerMinute])
+    }
+
+    /// As above, for the lines of all peers together.
+    @Test func beginsANewMinuteOfAllPeersWhenTheClockIsSetBack() {
+        var limit = FailureLimit()
+        for number in 0..<50 {
+            for _ in 0..<10 { _ = limit.decide(on: AuditEvent(.refusal, time: 7200), of: .app("app-\(number)")) }
+        }
+        let before = limit.decide(on: AuditEvent(.refusal, time: 7200), of: .app("other-1"))
+        let after = limit.decide(on: AuditEvent(.refusal, time: 3600), of: .app("other-2"))
+        #expect(!before.isAdmitted && after.isAdmitted)
+    }
+
+    /// An app could push out lines by unpublishing a socket that does not exist.
+    @Test func hasNoLineForASocketThatWasNotThere() async throws {
+        for label in [nil, "build", nil] {
+            reply(to: UnpublishSocket(name: "build"), .success(UnpublishSocket.Reply(label: label)), from: peer())
+        }
+        #expect(try await lines().compactMap { $0["event"] } == ["unpublish"])
+    }
+
     /// A user has any number of processes; the files must not be filled with their failures.
     @Test func limitsTheLinesOfAllProcessesTogether() async throws {
         for process in 0..<60 { for app in 0..<20 { try refuse("app-\(app)", from: peer(Int32(process))) } }

@@ -42,6 +42,33 @@ internal import TokenModel
         await #expect(throws: Never.self) { try await later.get().get() }
     }
 
+    /// A user has any number of processes. Each question waits for all before it, for a minute each.
+    @Test func limitsTheQuestionsOfAllProcessesTogether() async throws {
+        let folder = try TemporaryFolder()
+        let gate = folder.file("gate")
+        try #require(mkfifo(gate, 0o600) == 0)
+        let program = try await folder.makeProgram("askpass", "exec cat '\(gate)'")
+        let confirmer = Confirmer(askpass: program, helper: nil)
+        let loop = MultiThreadedEventLoopGroup.singleton.any()
+        let processes: [Int32] = [1, 2, 3, 4, 5, 6, 7, 8]
+        let accepted = processes.map { process in
+            confirmer.ask(
+                request, from: PeerIdentity(userID: geteuid(), processID: process, startTime: 1), on: loop)
+        }
+        let refused = confirmer.ask(
+            request, from: PeerIdentity(userID: geteuid(), processID: 9, startTime: 1), on: loop)
+        // A question that is asked ends with the confirmer, too.
+        let asked = try await openForWriting(gate)
+        await confirmer.stop()
+        close(asked)
+        guard case .failure(let error) = try await refused.get() else {
+            Issue.record("a ninth question was asked")
+            return
+        }
+        #expect(error.message.contains("too many"))
+        for question in accepted { await expectRefusal(of: question) }
+    }
+
     /// The person would be asked about a request that nobody waits for, and the questions of others would wait for the answer.
     @Test func withdrawsTheQuestionsOfAConnectionThatIsClosed() async throws {
         let folder = try TemporaryFolder()

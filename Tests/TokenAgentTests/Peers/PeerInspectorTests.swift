@@ -131,6 +131,29 @@ internal import Testing
             Issue.record("the descriptor is open")
         }
 
+        /// A process that connects faster than it is identified would use up the agent's descriptors.
+        @Test func keepsNoDescriptorOfAConnectionThatIsAbandonedBefore() async throws {
+            let inspector = PeerInspector(executables: [], helper: nil, timers: Timers { _, _, _ in Timers.Timer {} })
+            defer { inspector.stop() }
+            let loop = MultiThreadedEventLoopGroup.singleton.any()
+            let credentials = PeerCredentials(processID: getpid(), userID: geteuid())
+            // As above.
+            for _ in 1...3 {
+                let ends = try PipeEnds()
+                let (descriptor, other) = (ends.read, ends.write)
+                defer { close(other) }
+                let identification = Identification(of: .process(getpid())) {}
+                identification.abandon()
+                let identity = try await loop.flatSubmit {
+                    inspector.identify(credentials, pidfd: descriptor, for: identification, on: loop)
+                }.get()
+                #expect(identity == nil)
+                var event = pollfd(fd: other, events: 0, revents: 0)
+                if poll(&event, 1, 0) == 1 && event.revents & Int16(POLLERR) != 0 { return }
+            }
+            Issue.record("the descriptor is open")
+        }
+
         /// A process that connects again and again delays its own connections.
         @Test func letsPeersTakeTurns() async throws {
             let inspector = PeerInspector(executables: [], helper: nil, timers: .system)

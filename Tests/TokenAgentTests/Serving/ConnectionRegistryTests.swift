@@ -56,6 +56,37 @@ internal import TokenStore
         }
     }
 
+    /// Each connection that waits to be identified has a descriptor. Whoever has most of them loses the oldest.
+    @Test func closesTheOldestConnectionOfThePeerWithMostThatWaitToBeIdentified() async throws {
+        let closed = Mailbox<String>()
+        try await Self.withConnections(limit: 3) { connections in
+            let registry = connections.registry
+            try await connections.loop.submit {
+                for (name, process) in [("a-1", 1), ("a-2", 1), ("a-3", 1), ("b-1", 2)] as [(String, Int32)] {
+                    registry.value.begin(Identification(of: .process(process)) { closed.put(name) })
+                }
+            }.get()
+        }
+        try #require(closed.count == 1)
+        #expect(await closed.next() == "a-1")
+    }
+
+    /// All processes of a user at a published socket have together fewer connections than one of the agent's user has.
+    @Test func limitsTheConnectionsThatWaitAtAPublishedSocket() async throws {
+        let closed = Mailbox<Int>()
+        try await Self.withConnections { connections in
+            let registry = connections.registry
+            try await connections.loop.submit {
+                let user = PeerKey.published(PublicationUser(socket: 1, userID: 1))
+                for number in 1...66 {
+                    registry.value.begin(Identification(of: user) { closed.put(number) })
+                }
+            }.get()
+        }
+        try #require(closed.count == 2)
+        #expect(await closed.next() == 1)
+    }
+
     /// A process may close all of its connections and begin again any number of times.
     @Test func limitsTheMessagesAboutTooManyConnections() async throws {
         let messages = LogCollector.Messages()
@@ -77,9 +108,11 @@ internal import TokenStore
 
     /// Connections of a peer, with an agent whose store is not loaded.
     ///
-    /// - Parameter publication: the socket of the connections; nil for the agent's own.
+    /// - Parameters:
+    ///   - publication: the socket of the connections; nil for the agent's own.
+    ///   - limit: the largest number of connections of all peers.
     private static func withConnections(
-        at publication: Publication? = nil, limits: PeerLimits = PeerLimits(),
+        at publication: Publication? = nil, limits: PeerLimits = PeerLimits(), limit: Int = 10_240,
         messages: LogCollector.Messages = LogCollector.Messages(), _ body: (Connections) async throws -> Void
     ) async throws {
         let (folder, clock) = (try TemporaryFolder(), TestClock())
@@ -89,6 +122,7 @@ internal import TokenStore
             socketPath: folder.file("agent.sock"), stateDirectory: folder.file("state"), allowsLoopbackHTTP: false,
             network: network, policy: PeerPolicy(userID: geteuid(), rules: []), now: { clock.now }, logger: log)
         options.peerLimits = limits
+        options.connectionLimit = limit
         let loop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next()
         let store = try Store.open(directory: options.stateDirectory, StoreOptions(now: { clock.now }))
         let endpoint = TokenEndpointClient(network: network, allowsLoopbackHTTP: false, now: { clock.now })
