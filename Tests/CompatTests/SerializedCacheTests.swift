@@ -45,10 +45,15 @@ internal import TokenModel
     /// An MSAL app that stores the archive; unchecked for the same reason.
     private final class Provider: NSObject, MSALSerializedADALCacheProviderDelegate, @unchecked Sendable {
         var blob: Data?
+        var accesses = 0
 
         init(_ blob: Data? = nil) { self.blob = blob }
 
-        func willAccessCache(_ cache: MSALSerializedADALCacheProvider) { read(cache) }
+        func willAccessCache(_ cache: MSALSerializedADALCacheProvider) {
+            accesses += 1
+            read(cache)
+        }
+
         func didAccessCache(_ cache: MSALSerializedADALCacheProvider) {}
         func willWriteCache(_ cache: MSALSerializedADALCacheProvider) { read(cache) }
         func didWriteCache(_ cache: MSALSerializedADALCacheProvider) { blob = try? cache.serializeData() }
@@ -192,6 +197,35 @@ internal import TokenModel
             let write = ["willWrite", "didWrite"]
             let access = ["willAccess", "didAccess"]
             #expect(keeper.calls == access + write + write + access + write + write)
+        }
+    }
+
+    /// The SDK would return the result that it keeps, and the delegate may have a newer archive.
+    @Test func notifiesTheDelegateOfARepeatedRequestOfADAL() async throws {
+        try await AgentFixture.with { f in
+            try await f.signIn(Self.alice, f.parameters(resource: Self.graph))
+            let (keeper, clock) = (Keeper(), f.clock)
+            let client = AgentClient(socketPath: f.socketPath) { clock.now }
+            let context = try context(f, keeper, agent: client)
+            keeper.calls = []
+            for _ in 0..<4 {
+                let result = await silent(context)
+                #expect(result.status == AD_SUCCEEDED)
+            }
+            #expect(keeper.calls.count { $0 == "willAccess" } == 4)
+        }
+    }
+
+    @Test func notifiesTheDelegateOfARepeatedRequestOfMSAL() async throws {
+        try await AgentFixture.with { f in
+            let signedIn = try await f.signIn(Self.alice, f.parameters())
+            let (provider, clock) = (Provider(), f.clock)
+            let app = try f.msal {
+                $0.cacheConfig.serializedADALCache = try? MSALSerializedADALCacheProvider(delegate: provider)
+            }
+            app.session?.client = AgentClient(socketPath: f.socketPath) { clock.now }
+            for _ in 0..<4 { _ = try await app.silent(MSALAccount(signedIn.account)) }
+            #expect(provider.accesses == 4)
         }
     }
 

@@ -46,6 +46,20 @@ internal import TokenModel
         #expect(one.correlationID != other.correlationID)
     }
 
+    /// What is remembered of a request for a user says nothing of one that names nobody.
+    @Test func requiresTheNameOfTheUserOfADFSForEachRequest() throws {
+        let context = try #require(
+            ADAuthenticationContext(
+                authority: "https://fs.contoso.com/adfs", validateAuthority: true, sharedGroup: nil, error: nil))
+        let redirectURI = try #require(URL(string: "myapp://auth"))
+        var request = TokenAcquisition(context, resource: "https://r", clientID: "app-1", redirectURI: redirectURI)
+        request.identifier = ADUserIdentifier(id: "alice@contoso.com")
+        #expect(try request.parameters().authority.kind == .adfs)
+        request.identifier = nil
+        let error = #expect(throws: ADAuthenticationError.self) { try request.parameters() }
+        #expect(error?.code == 100)
+    }
+
     @Test(arguments: [("", "https://r"), (" ", "https://r"), ("app-1", ""), ("app-1", "\n")])
     func refusesBlankArguments(clientID: String, resource: String) throws {
         let request = try request(clientID: clientID, resource: resource)

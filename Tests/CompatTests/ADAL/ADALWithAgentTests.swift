@@ -123,6 +123,37 @@ internal import TokenModel
         }
     }
 
+    /// Users of different tenants may have one. Which of them is meant is not known, and one must not get the token of another.
+    @Test func usesTheTokensOfNoneOfSeveralAccountsWithOneObjectID() async throws {
+        try await AgentFixture.with { f in
+            let environment = try Authority("\(f.emulator.url)/common").environment
+            func entry(_ tenant: String, _ fields: String) -> String {
+                #"{"home_account_id": "user.\#(tenant)", "environment": "\#(environment)", \#(fields)}"#
+            }
+            func account(_ tenant: String) -> String {
+                let names = #""local_account_id": "object-1", "username": "\#(tenant)@contoso.com""#
+                return entry(tenant, #""realm": "\#(tenant)", \#(names), "authority_type": "MSSTS""#)
+            }
+            func token(_ tenant: String) -> String {
+                entry(tenant, #""client_id": "app-1", "credential_type": "RefreshToken", "secret": "rt-\#(tenant)""#)
+            }
+            let cache = """
+                {"Account": {"1": \(account("tenant-1")), "2": \(account("tenant-2"))},
+                 "RefreshToken": {"1": \(token("tenant-1")), "2": \(token("tenant-2"))}}
+                """
+            let report = try await f.agent.importCache(Secret(cache), format: .msalJSON)
+            #expect(report.refreshTokens == 2)
+            let context = try f.adal()
+            context.presenter = SignInPresenter(method: .browser, browserCommands: ["false"])
+            let result = await context.acquireToken(
+                withResource: Self.graph, clientId: "app-1", redirectUri: try redirectURI(),
+                promptBehavior: AD_PROMPT_AUTO, userIdentifier: ADUserIdentifier(id: "object-1", type: UniqueId),
+                extraQueryParameters: nil)
+            #expect(result.status == AD_FAILED)
+            #expect(f.redemptions == 0)
+        }
+    }
+
     @Test func endsWithACancellationWhenTheAppGivesUp() async throws {
         try await AgentFixture.with { f in
             let context = try f.adal()
