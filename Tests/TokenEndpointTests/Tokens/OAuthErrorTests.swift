@@ -134,6 +134,34 @@ internal import TokenModel
         }
     }
 
+    /// A proxy or a captive portal may answer in place of the provider, with any body.
+    @Test(
+        arguments: [
+            (400, TokenError.Code.serverInvalidResponse), (401, .serverInvalidResponse), (403, .unhandledHTTPResponse),
+        ])
+    func takesNoTokensOfAFailure(status: Int, code: TokenError.Code) async throws {
+        let reply = ScriptedReply.json(Answers.minimal, status: status)
+        try await EndpointFixture.with(EndpointFixture.token(reply)) { fixture in
+            let error = try await fixture.failure()
+            #expect(error.code == code)
+        }
+    }
+
+    /// Some OpenID providers refuse a grant so. Any other error under this status may be a proxy's, and must not end the account.
+    @Test(
+        arguments: [
+            (Authority.Kind.openID, "invalid_grant", TokenError.Code.invalidGrant),
+            (.openID, "login_required", .unhandledHTTPResponse), (.entra, "invalid_grant", .unhandledHTTPResponse),
+        ])
+    func readsTheErrorOfAGrantUnderTheStatus403(
+        kind: Authority.Kind, name: String, code: TokenError.Code
+    ) throws {
+        let authority = kind == .entra ? Authority.common : try Authority("https://id.example/main", kind: kind)
+        let response = HTTPResponse(endpoint: "x", status: 403, body: Secret(#"{"error":"\#(name)"}"#))
+        let error = #expect(throws: TokenError.self) { try response.oauthObject(of: authority, isOfSignIn: false) }
+        #expect(error?.code == code)
+    }
+
     @Test func truncatesAndCleansTheTextsOfTheServer() async throws {
         let text = #"\u001b[31m\r\n\u202e"# + String(repeating: "ä", count: 5000)
         let reply = ScriptedReply.json(#"{"error":"invalid_grant","error_description":"\#(text)"}"#, status: 400)
