@@ -19,7 +19,7 @@ package struct Partition: Sendable, Equatable {
     private var longCredentials = RecordMap<CredentialPlace>()
     /// The accounts that have tokens of each app.
     private(set) var holders = TokenHolders()
-    /// The number of accounts that have an account record.
+    /// The number of accounts that have an account record, and a user.
     private(set) var describedCount = 0
     /// The number of account records that were saved under each host.
     private var environmentCounts: [String: Int] = [:]
@@ -234,8 +234,10 @@ package struct Partition: Sendable, Equatable {
         if let record { count(record, isAdded: true) }
         // The change has unpacked the account.
         let remaining = self[account].accounts
-        if old == nil, record != nil, remaining.count == 1 { describedCount += 1 }
-        if old != nil, remaining.isEmpty { describedCount -= 1 }
+        if !account.isUnnamed {
+            if old == nil, record != nil, remaining.count == 1 { describedCount += 1 }
+            if old != nil, remaining.isEmpty { describedCount -= 1 }
+        }
         let (before, after) = (old?.username.lowercased(), record?.username.lowercased())
         guard before != after else { return }
         let isStillNamed = remaining.values.contains { $0.username.lowercased() == before }
@@ -281,7 +283,7 @@ extension Partition {
         if isNew { list(account, false) }
         switch record {
         case .account(let record):
-            if !isDescribed { describedCount += 1 }
+            if !isDescribed, !account.isUnnamed { describedCount += 1 }
             count(record, isAdded: true)
             let name = record.username.lowercased()
             if name != account.name { Self.index(account, false, in: &names[name]) }

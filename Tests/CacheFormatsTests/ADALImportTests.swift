@@ -11,7 +11,7 @@ internal import TokenModel
 @Suite(.bounded) struct ADALImportTests {
     @Test(
         arguments: [
-            (0, [1, 1, 1, 0]), (1, [1, 1, 2, 0]), (2, [2, 2, 3, 0]), (3, [0, 0, 0, 0]), (4, [1, 1, 1, 0]),
+            (0, [1, 1, 1, 0]), (1, [1, 1, 2, 0]), (2, [2, 2, 3, 0]), (3, [0, 0, 0, 0]), (4, [0, 1, 1, 0]),
             (5, [1, 1, 1, 0]),
         ] as [(Int, [Int64])])
     func importsCachesOfADALForPython(index: Int, counts: [Int64]) throws {
@@ -22,8 +22,8 @@ internal import TokenModel
     @Test(
         arguments: [
             ("adal_keychain_item_ios.bplist", [1, 1, 0, 0], ["it has expired"]),
-            ("mac-2.6-cache.plist", [2, 3, 2, 1], ["a tombstone: its refresh token was rejected", "it has expired"]),
-            ("mac-2.7-cache.plist", [2, 3, 2, 1], []),
+            ("mac-2.6-cache.plist", [1, 3, 2, 1], ["a tombstone: its refresh token was rejected", "it has expired"]),
+            ("mac-2.7-cache.plist", [1, 3, 2, 1], []),
             ("ios-2.6-family-refresh-token.bplist", [1, 1, 0, 0], []),
             (
                 "ios-2.7-mam.bplist", [0, 0, 0, 0],
@@ -84,6 +84,16 @@ internal import TokenModel
             scopes: ScopeSet(resource: "https://graph.microsoft.com"))
         let request = AcquireTokenSilent(parameters: parameters, account: AccountReference(username: user))
         #expect(cache.decide(request, now: Fixture.whenWritten).token == token)
+    }
+
+    /// Tokens that an AD FS issued without naming a user are no account that a list has.
+    @Test(arguments: Fixture.archives + Fixture.adal)
+    func countsTheAccountsThatAreListed(fixture: Fixture) throws {
+        var cache = CredentialCache()
+        let report = cache.merge(try fixture.read()).report
+        let listed = cache.accounts(ListAccounts(clientID: nil)).accounts.count
+        #expect(report.accounts == Int64(listed))
+        #expect(cache.accountCount == listed)
     }
 
     @Test func letsMSALAppsRedeemAnImportedRefreshToken() throws {

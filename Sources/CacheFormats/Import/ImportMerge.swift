@@ -260,7 +260,8 @@ private struct ImportMerge {
 
     private mutating func count(_ record: CacheRecord) {
         switch record {
-        case .account(let record): accounts.insert(record.account)
+        // Tokens without a user are no account that a list has.
+        case .account(let record): if !record.account.isUnnamed { accounts.insert(record.account) }
         case .accessToken(let token):
             accessTokens.insert(token.key.hashValue)
             signIns.note(token.account, token.clientID)

@@ -81,8 +81,8 @@ package struct AccountKey: Sendable, Hashable {
     /// Whether this is a personal Microsoft account; all of them are in one tenant.
     package var isPersonal: Bool { homeAccountID?.tenantID == "9188040d-6c67-4c5b-b112-36a304b66dad" }
 
-    /// Whether this is the account of tokens that an AD FS issued without naming a user.
-    var isUnnamed: Bool { name == "" }
+    /// Whether this is the account of tokens that an AD FS issued without naming a user. It is not listed, and not counted.
+    package var isUnnamed: Bool { name == "" }
 
     /// Returns the key with its identifier or username replaced.
     func map(_ body: IdentifierTransform) throws(LimitViolation) -> AccountKey {
