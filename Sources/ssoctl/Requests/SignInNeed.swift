@@ -28,14 +28,15 @@ struct SignInNeed {
         if signedIn.count == 1 { return await failure(error, of: signedIn[0], isSignedIn: true) }
         let matches = try await finder.accounts(name, of: nil)
         guard let name else { return await nobody(error, among: matches) }
-        guard let account = matches.first else {
+        let fitting = target.accounts(among: matches)
+        guard let account = fitting.first else {
             // A sign-in gets a whole username as its hint. Anything shorter was meant for an account that is signed in.
             return try await finder.unknown(name, token) { isAnybodySignedIn in
                 isAnybodySignedIn && name.loginHint.isEmpty
                     ? finder.list : target.command("sign-in", name.loginHint)
             }
         }
-        guard matches.count == 1 else { return AccountFinder.ambiguous(name, matches, token) }
+        guard fitting.count == 1 else { return AccountFinder.ambiguous(name, fitting, token) }
         return await failure(error, of: account, isSignedIn: false)
     }
 

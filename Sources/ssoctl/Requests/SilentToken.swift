@@ -25,15 +25,16 @@ struct SilentToken {
                 let own = await outcome(self.name?.unlistedReference ?? AccountReference(), provider)
                 if own.decides { return try await result(own, of: self.name, at: provider, found) }
             }
-            let chosen = try choose(among: found)
-            return try await token(of: chosen.account, at: chosen.authorities, found)
+            let fitting = target.accounts(among: found)
+            let chosen = try choose(among: fitting)
+            return try await token(of: chosen.account, at: chosen.authorities, fitting)
         }
         let exact = await outcome(name.reference, authority)
         guard case .failure(let error) = exact, error.code == .interactionRequired else {
             return try await result(exact, of: name, at: authority, [])
         }
         // The name may be a username, or the beginning of one. Without the list, nothing says that the user has to sign in.
-        let found = try await signedIn()
+        let found = target.accounts(among: try await signedIn())
         if found.count != 1, name.unlistedReference != name.reference {
             let named = await outcome(name.unlistedReference, authority)
             if found.isEmpty || named.decides { return try await result(named, of: name, at: authority, found) }

@@ -140,6 +140,13 @@ struct Target {
         return try Settings.read().defaultAccount
     }
 
+    /// Of several accounts, those at the provider of the authority. All of them if none is there, or there is no authority.
+    func accounts(among found: [Account]) -> [Account] {
+        guard let authority else { return found }
+        let own = found.filter { CloudDirectory().sameCloud(authority.environment, $0.environment) }
+        return own.isEmpty ? found : own
+    }
+
     /// The parameters of a request at an authority.
     func parameters(at authority: Authority) -> TokenParameters {
         TokenParameters(

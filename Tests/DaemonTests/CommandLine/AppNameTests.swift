@@ -95,6 +95,37 @@ internal import Testing
         }
     }
 
+    @Test func findsTheAccountOfTheAuthorityAmongThoseOfAnotherProvider() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let other = try await Emulator.start(EmulatorOptions())
+            try await withCleanup {
+                try await f.addApp("graph", clientID: "app-1")
+                let elsewhere = ["--authority", "\(other.url)/common"]
+                try await f.signIn(app: "graph", "alice@contoso.com")
+                try await f.ssoctl(["sign-in", "graph", "--login-hint", "alina@fabrikam.com"] + elsewhere)
+                for named in [[], ["--account", "al"]] {
+                    for (place, name) in [([], "alice@contoso.com"), (elsewhere, "alina@fabrikam.com")] {
+                        let token = try await f.json(["token", "graph"] + place + named)
+                        let account = token["account"] as? [String: Any]
+                        #expect(account?["username"] as? String == name, "\(named)")
+                    }
+                }
+                // No authority is named.
+                let app = ["token", "--client-id", "app-1", "--scope", "User.Read"]
+                try await f.ssoctl(app, status: 2)
+                // Only those of the authority are listed.
+                try await f.signIn(app: "graph", "alicia@contoso.com")
+                let error = try await f.failure(["token", "graph", "--account", "al"], status: 2)
+                let names = (error["accounts"] as? [[String: Any]] ?? []).compactMap { $0["username"] as? String }
+                #expect(names.sorted() == ["alice@contoso.com", "alicia@contoso.com"])
+            } cleanUp: {
+                await other.stop()
+            }
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     /// The emulator's authorities are not the default one, so that the token is found by the account's own.
     @Test func takesTheAuthorityOfTheAccountIfNoneIsGiven() async throws {
         try await AgentProcessFixture.with { f in
