@@ -74,6 +74,20 @@ internal import Testing
         }
     }
 
+    /// As if a file had been named by mistake.
+    @Test(arguments: ["--metrics-socket", "--socket"]) func leavesNoLockBesideAFileThatIsNoSocket(
+        option: String
+    ) async throws {
+        try await AgentProcessFixture.with { f in
+            let path = f.folder.file("report.txt")
+            try "text".write(toFile: path, atomically: false, encoding: .utf8)
+            let ended = try await f.run("sso-agent", [option, path])
+            #expect(ended.status == 1)
+            #expect(ended.errors.contains("\(path) exists and is not a socket"), "\(ended.errors)")
+            #expect(!FileManager.default.fileExists(atPath: "\(path).lock"))
+        }
+    }
+
     @Test func recordsARefusalInTheAuditLog() async throws {
         let rules = "[[rule]]\nrequests = [\"get_status\"]\neffect = \"deny\"\n"
         try await AgentProcessFixture.with(rules: rules) { f in

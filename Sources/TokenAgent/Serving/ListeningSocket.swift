@@ -18,9 +18,7 @@ enum ListeningSocket {
     ///
     /// - Throws: `agentUnavailable` (-53004) with the reason.
     static func make(at path: String) throws(TokenError) -> Int32 {
-        if let status = FileStatus(path, followsLinks: false), status.kind != .socket {
-            throw TokenError(.agentUnavailable, "\(path) exists and is not a socket; move it elsewhere")
-        }
+        try requirePlace(at: path)
         let descriptor = try UnixSocket.make()
         do throws(TokenError) {
             try listen(descriptor, at: path)
@@ -29,6 +27,14 @@ enum ListeningSocket {
             throw error
         }
         return descriptor
+    }
+
+    /// Checks that there can be a socket at the path: an address has room for it, and no other file is there.
+    static func requirePlace(at path: String) throws(TokenError) {
+        try UnixSocket.withAddress(of: path) { _, _ in }
+        if let status = FileStatus(path, followsLinks: false), status.kind != .socket {
+            throw TokenError(.agentUnavailable, "\(path) exists and is not a socket; move it elsewhere")
+        }
     }
 
     /// Takes over a socket that the service manager has made, and which listens at the path already. As at a
@@ -93,7 +99,7 @@ enum ListeningSocket {
 
     private static func listen(_ descriptor: Int32, at path: String) throws(TokenError) {
         agent_refuse_descriptors(descriptor)
-        let temporary = try temporaryPath(beside: path)
+        let temporary = temporaryPath(beside: path)
         unlink(temporary)
         // On Linux, the file gets the descriptor's mode less the umask, and the agent's process may change no mode by a path: its umask
         // leaves the user's own bits. Elsewhere, chmod sets the mode before the socket listens.
@@ -116,9 +122,7 @@ enum ListeningSocket {
 
     /// A path in the same folder, which no other process uses. Its name, which tools such as `ss` show for the socket, begins with the
     /// agent's, unless that is so long that an address has no room for more.
-    private static func temporaryPath(beside path: String) throws(TokenError) -> String {
-        // If it is too long itself, the error names it.
-        try UnixSocket.withAddress(of: path) { _, _ in }
+    private static func temporaryPath(beside path: String) -> String {
         let usual = "\(path).\(getpid())"
         guard (try? UnixSocket.withAddress(of: usual) { _, _ in }) == nil else { return usual }
         let folder = PrivateFiles.parent(of: path)

@@ -15,9 +15,11 @@ struct LockFile: ~Copyable {
 
     /// Acquires the lock. One whose agent has stopped listening is waited for: that agent finishes its replies, and then ends.
     ///
-    /// - Throws: `agentUnavailable` (-53004) if another agent has the lock, with its process ID, or if the file cannot be opened
-    ///   or locked, with the reason.
+    /// - Throws: `agentUnavailable` (-53004) if there can be no socket at the path, if another agent has the lock, with its process ID, or
+    ///   if the file cannot be opened or locked, with the reason.
     init(beside socketPath: String) async throws(TokenError) {
+        // No file is left beside a path that is not a socket's.
+        try ListeningSocket.requirePlace(at: socketPath)
         let files = PrivateFiles(errorCode: .agentUnavailable)
         let path = socketPath + ".lock"
         let lock: FileLock
