@@ -36,9 +36,14 @@ extension Configuration {
 
     /// Checks that an agent could make its socket for measurements, `metrics.socket`, at the path.
     ///
+    /// - Parameter agentSocket: the path of the agent's own socket.
     /// - Throws: `invalidDeveloperParameter` (-51112) with the file, the line and the remedy.
-    package func requireMetricsSocket() throws(TokenError) {
+    package func requireMetricsSocket(besides agentSocket: String) throws(TokenError) {
         guard let metricsSocket else { return }
+        guard !SocketFolder.isSameSocket(metricsSocket.value, agentSocket) else {
+            throw Self.error(
+                metricsSocket, "metrics.socket", Problem("it is the agent's socket; name another path"))
+        }
         do throws(TokenError) {
             try SocketFolder.requireUsable(ofSocket: metricsSocket.value, .metrics)
         } catch {

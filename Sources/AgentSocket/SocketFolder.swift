@@ -27,19 +27,15 @@ package enum SocketSetting: Sendable {
 /// The directory of the socket: it belongs to the user of the agent, and other users may neither write to it nor replace it.
 package struct SocketFolder: Sendable {
     package let path: String
-    /// The socket's name in the directory.
-    private let socketName: String
 
     /// Makes the directory and those above it, with mode 0700, where they do not exist.
     ///
     /// - Throws: `agentUnavailable` (-53004), with what to do, if it cannot be made or other users could replace the socket.
     package init(ofSocket socketPath: String, _ setting: SocketSetting = .agent) throws(TokenError) {
-        let bytes = socketPath.utf8
-        guard bytes.first == UInt8(ascii: "/"), let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else {
+        guard socketPath.utf8.first == UInt8(ascii: "/") else {
             throw TokenError(.agentUnavailable, "the socket path \(socketPath) is not absolute")
         }
         path = PrivateFiles.parent(of: socketPath)
-        socketName = String(socketPath[bytes.index(after: slash)...])
         try Self.requireTrusted(path, setting)
         try PrivateFiles(errorCode: .agentUnavailable).makeDirectory(
             path, parentMode: 0o700, alternative: setting.remedy(for: path))
@@ -91,9 +87,18 @@ package struct SocketFolder: Sendable {
         }
     }
 
-    /// Whether two paths, however they are written, are those of one socket.
-    package func hasSocket(of other: SocketFolder) -> Bool {
-        socketName.hasSameBytes(as: other.socketName) && FileStatus.isSameFile(path, other.path)
+    /// Whether two absolute paths are those of one socket, however they are written if its directory exists.
+    package static func isSameSocket(_ path: String, _ other: String) -> Bool {
+        guard name(of: path).hasSameBytes(as: name(of: other)) else { return false }
+        let (folder, otherFolder) = (PrivateFiles.parent(of: path), PrivateFiles.parent(of: other))
+        return folder.hasSameBytes(as: otherFolder) || FileStatus.isSameFile(folder, otherFolder)
+    }
+
+    /// The socket's name in its directory.
+    private static func name(of socketPath: String) -> String {
+        let bytes = socketPath.utf8
+        guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else { return socketPath }
+        return String(socketPath[bytes.index(after: slash)...])
     }
 
     private static func requireTrusted(_ path: String, _ setting: SocketSetting) throws(TokenError) {

@@ -313,8 +313,8 @@ package final class AgentServer: Sendable {
     /// Starts the server of the metrics socket; nil if there is none.
     private static func startMetrics(_ options: AgentOptions, _ base: Base) async throws(TokenError) -> MetricsServer? {
         guard let path = options.metricsSocketPath else { return nil }
-        guard try !SocketFolder(ofSocket: path, .metrics).hasSocket(of: SocketFolder(ofSocket: options.socketPath))
-        else {
+        _ = try SocketFolder(ofSocket: path, .metrics)
+        guard !SocketFolder.isSameSocket(path, options.socketPath) else {
             throw TokenError(.agentUnavailable, "\(path) is the agent's socket; the metrics socket needs another path")
         }
         let admission = PeerAdmission(

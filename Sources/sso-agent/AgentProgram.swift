@@ -62,7 +62,7 @@ struct AgentProgram {
         (options.handedSocket, options.notifier) = (handover.socket, handover.notifier)
         let reader = ConfigurationReader(
             configuration, environment, named: arguments.config, allowsLoopbackHTTP: arguments.allowLoopbackHttp,
-            hasMetricsSocket: arguments.metricsSocket != nil)
+            hasMetricsSocket: arguments.metricsSocket != nil, socketPath: options.socketPath)
         options.readConfiguration = { () throws(TokenError) in try reader.read() }
         // Started before there is a token, a key or a passphrase in memory.
         options.helper = HelperProcess(
@@ -114,8 +114,9 @@ struct AgentProgram {
             allowsLoopbackHTTP: arguments.allowLoopbackHttp, hasMetricsSocket: arguments.metricsSocket != nil)
         // Checked before the file of certificate authorities is read again: the reading of a pipe could wait for ever.
         try configuration.requireNamedFiles()
-        try configuration.requireMetricsSocket()
-        return (configuration, try options(configuration, variables, environment))
+        let options = try self.options(configuration, variables, environment)
+        try configuration.requireMetricsSocket(besides: options.socketPath)
+        return (configuration, options)
     }
 
     /// Checks what the agent would refuse of its configuration, and the default app, which only `ssoctl` uses.

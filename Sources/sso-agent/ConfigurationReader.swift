@@ -14,6 +14,8 @@ final class ConfigurationReader: Sendable {
     private let allowsLoopbackHTTP: Bool
     /// Whether the command line names the socket for measurements, in place of the configuration.
     private let hasMetricsSocket: Bool
+    /// The path of the agent's socket.
+    private let socketPath: String
     /// The programs in the rules at the start, which the agent's helper knows.
     private let programs: Set<String>
     /// The configuration in effect, options of the command line included.
@@ -21,12 +23,13 @@ final class ConfigurationReader: Sendable {
 
     init(
         _ configuration: Configuration, _ environment: AgentEnvironment, named: String?, allowsLoopbackHTTP: Bool,
-        hasMetricsSocket: Bool
+        hasMetricsSocket: Bool, socketPath: String
     ) {
         self.environment = environment
         self.named = named
         self.allowsLoopbackHTTP = allowsLoopbackHTTP
         self.hasMetricsSocket = hasMetricsSocket
+        self.socketPath = socketPath
         programs = Set(configuration.rules.compactMap(\.executable))
         running = Mutex(configuration)
     }
@@ -51,7 +54,7 @@ final class ConfigurationReader: Sendable {
         new.yieldToOptions(allowsLoopbackHTTP: allowsLoopbackHTTP, hasMetricsSocket: hasMetricsSocket)
         // An agent that is started with it checks the same, and would not start. The sandbox may hide files that such an agent can open.
         try new.requireNamedFiles(isRestricted: true)
-        try new.requireMetricsSocket()
+        try new.requireMetricsSocket(besides: socketPath)
         return new
     }
 }

@@ -74,6 +74,17 @@ internal import Testing
         }
     }
 
+    @Test func namesTheLineThatHasTheAgentsOwnSocket() async throws {
+        try await AgentProcessFixture.with { f in
+            try f.configure("[metrics]\nsocket = \"\(f.socketPath)\"\n")
+            for arguments in [[], ["--check-config"]] {
+                let ended = try await f.run("sso-agent", arguments)
+                #expect(ended.status == 1)
+                #expect(ended.errors.contains("config.toml:2: metrics.socket names \(f.socketPath)"), "\(ended.errors)")
+            }
+        }
+    }
+
     /// As if a file had been named by mistake.
     @Test(arguments: ["--metrics-socket", "--socket"]) func leavesNoLockBesideAFileThatIsNoSocket(
         option: String

@@ -37,7 +37,7 @@ struct Settings {
     func requireUsable() throws(CommandFailure) {
         do throws(TokenError) {
             try configuration.requireAskpass()
-            try configuration.requireMetricsSocket()
+            try configuration.requireMetricsSocket(besides: AgentEnvironment.current.socketPath)
         } catch {
             throw CommandFailure(error)
         }
