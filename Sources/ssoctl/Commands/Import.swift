@@ -84,6 +84,11 @@ struct ImportCommand: Command {
     /// The command that helps if a file cannot be imported: without a format if the wrong one may have been given.
     private func next(after error: TokenError, of file: String) -> String {
         guard error.code == .cacheBadFormat, format != nil else { return "ssoctl import --find" }
+        return importCommand(file)
+    }
+
+    /// The command that imports a file with the same options, and detects its format.
+    private func importCommand(_ file: String) -> String {
         let options = CommandLineWords.group(group) + (isDryRun ? ["--dry-run"] : [])
         return (CommandLineWords("ssoctl", "import", file) + options).text
     }
@@ -97,7 +102,7 @@ struct ImportCommand: Command {
 
     private func importFile(_ path: String, _ given: FormatName?, _ agent: AgentClient) async throws -> ImportPrintout {
         let file = try PrivateFileReader(path, .commandLine)
-        let (format, start) = try given.map { ($0, []) } ?? Self.detect(file)
+        let (format, start) = try given.map { ($0, []) } ?? detect(file, path)
         var parts = start[...]
         let progress = Progress("importing \(path)")
         let report = try await agent.importCache(
@@ -111,7 +116,7 @@ struct ImportCommand: Command {
     }
 
     /// The format of a file, and what had to be read of it.
-    private static func detect(_ file: PrivateFileReader) throws -> (FormatName, [Secret]) {
+    private func detect(_ file: PrivateFileReader, _ path: String) throws -> (FormatName, [Secret]) {
         var parts: [Secret] = []
         var beginning: [UInt8] = []
         // A pipe may bring the first bytes one by one; a file that begins with very many blanks is no cache.
@@ -120,6 +125,13 @@ struct ImportCommand: Command {
             beginning += part.withBytes { CacheDetection.significant($0) }
         }
         if let format = CacheDetection.format(ofFileThatBegins: beginning) { return (format, parts) }
+        guard !CacheDetection.isUTF16(beginning) else {
+            let name = path.hasPrefix("/dev/") ? "FILE" : path
+            let conversion = CommandLineWords("iconv", "-f", "UTF-16", "-t", "UTF-8", name)
+            throw CommandFailure(
+                TokenError(.cacheBadFormat, "\(path): a text in UTF-16; a cache is in UTF-8"),
+                nextCommand: "\(conversion.text) | \(importCommand("/dev/stdin"))")
+        }
         throw TokenError(
             .cacheBadFormat,
             "no cache that can be read: neither JSON nor a property list; one that is encrypted has to be exported by the program that wrote it"

@@ -14,6 +14,11 @@ enum CacheDetection {
         }
     }
 
+    /// Whether a file that begins so is a text in UTF-16, as PowerShell writes it. No library's cache is.
+    static func isUTF16(_ beginning: [UInt8]) -> Bool {
+        beginning.starts(with: [0xFF, 0xFE]) || beginning.starts(with: [0xFE, 0xFF])
+    }
+
     /// The bytes of a file's beginning that determine its format: those that are not blank, or as many of them as are needed.
     static func significant(_ bytes: some Collection<UInt8>) -> [UInt8] {
         let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]

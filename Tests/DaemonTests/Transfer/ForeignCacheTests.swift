@@ -211,6 +211,25 @@ internal import Testing
         }
     }
 
+    /// As PowerShell 5 redirects what a program writes.
+    @Test func tellsHowATextInUTF16IsImported() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let file = f.folder.file("cache file")
+            for encoding in [String.Encoding.utf16LittleEndian, .utf16BigEndian] {
+                let data = try #require("\u{FEFF}{}".data(using: encoding))
+                try data.write(to: URL(filePath: file))
+                let failure = try await json(f, ["import", file, "--dry-run"], status: 1)["error"] as? [String: Any]
+                #expect(failure?["message"] as? String == "\(file): a text in UTF-16; a cache is in UTF-8")
+                let command = try #require(failure?["nextCommand"] as? String)
+                let program = "ssoctl() { \"$0\" \"$@\"; }; \(command)"
+                let imported = try await f.run("/bin/sh", ["-c", program, Executable.path("ssoctl")])
+                #expect(imported.output.contains("Nothing to import"), "\(command): \(imported.errors)")
+            }
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     /// A list, as ADAL's, of sections whose entries are texts.
     @Test func tellsTheListsOfMSALForDotNETFromThoseOfADAL() async throws {
         try await AgentProcessFixture.with { f in
