@@ -222,7 +222,10 @@ actor CacheOwner {
         later { owner async throws(TokenError) in try await owner.sockets.publish(request) }
     }
 
-    func listSockets() -> Answer<ListSockets.Reply> { .now(.success(ListSockets.Reply(sockets: sockets.list))) }
+    func listSockets() -> Answer<ListSockets.Reply> {
+        sockets.closeOverdue()
+        return .now(.success(ListSockets.Reply(sockets: sockets.list)))
+    }
 
     func unpublishSocket(_ request: UnpublishSocket) -> Answer<UnpublishSocket.Reply> {
         later { owner async throws(TokenError) in
@@ -231,6 +234,7 @@ actor CacheOwner {
     }
 
     func status(_ request: GetStatus) -> Answer<AgentStatus> {
+        sockets.closeOverdue()
         var status = diagnosis.status
         if request.includesMetrics { status.metrics = Array(metrics.prefix(WireLimits.listItems)) }
         return .now(.success(status))

@@ -69,7 +69,7 @@ final class PublishedSockets {
     func publish(_ request: PublishSocket) async throws(TokenError) -> PublishedSocket {
         guard let server, !isStopping else { throw TokenError(.agentUnavailable, "the agent is stopping") }
         // They would keep their paths, labels and places.
-        endOverdue()
+        closeOverdue()
         let publication = try publication(for: request)
         pending.append(publication)
         defer { pending.removeAll { $0.id == publication.id } }
@@ -98,20 +98,22 @@ final class PublishedSockets {
         return publication.summary
     }
 
-    /// The published sockets, the oldest first.
+    /// The published sockets whose time is not over, the oldest first.
     var list: [PublishedSocket] {
-        endOverdue()
-        return active.map { entry in
+        current.map { entry in
             var socket = entry.publication.summary
             socket.connections = Int64(server?.connections(entry.publication) ?? 0)
             return socket
         }
     }
 
-    /// The paths of the published sockets.
-    var paths: [String] {
-        endOverdue()
-        return active.map(\.publication.path)
+    /// The paths of the published sockets whose time is not over.
+    var paths: [String] { current.map(\.publication.path) }
+
+    /// The sockets whose time is not over. The others are closed by their timers, or by ``closeOverdue()``.
+    private var current: [Active] {
+        let time = now()
+        return active.filter { time < $0.publication.expiresOn }
     }
 
     /// Closes the socket with a path or label, and its connections; returns its label, or nil if there is no such socket.
@@ -174,7 +176,7 @@ final class PublishedSockets {
     // MARK: Ends
 
     /// Closes the sockets whose time is over: the timers do not count the time of a suspended machine.
-    private func endOverdue() {
+    func closeOverdue() {
         let time = now()
         for entry in active where time >= entry.publication.expiresOn { expire(entry.publication.id) }
     }

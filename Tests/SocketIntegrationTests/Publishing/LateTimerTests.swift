@@ -36,6 +36,21 @@ internal import TokenWire
         }
     }
 
+    /// A diagnosis closes no socket, and does not describe one that is over either.
+    @Test func findsNoSocketAfterItsTime() async throws {
+        try await AgentFixture.with { f in
+            try await f.published(lifetime: 600) { client in
+                let request = Diagnose(authority: try f.parameters().authority)
+                for detail in [client.socketPath, "none"] {
+                    let checks = try await f.agent.diagnose(request).checks
+                    let found = try #require(checks.first { $0.name == "published sockets" })
+                    #expect(found.detail.hasPrefix(detail))
+                    f.clock.advance(by: 600)
+                }
+            }
+        }
+    }
+
     @Test func publishesASuccessorWithThePathAndTheLabelAfterTheTimeOfTheSocket() async throws {
         try await AgentFixture.with { f in
             try await f.signIn("alice@contoso.com", f.parameters())
