@@ -208,8 +208,19 @@ internal import Testing
         try await withEmulator { emulator in
             emulator.control.setDisabled(true, username: "alice@contoso.example")
             let reply = try await App(emulator: emulator).authorize(["login_hint": "alice@contoso.example"])
+            #expect(reply.redirect["error"] == "access_denied")
             #expect(reply.redirect["error_description"]?.hasPrefix("AADSTS50057") == true)
             #expect(emulator.control.counts.signIns == 0)
+        }
+    }
+
+    @Test func refusesAnAccountThatTheRealmDoesNotAdmit() async throws {
+        try await withEmulator { emulator in
+            var app = App(emulator: emulator)
+            app.authority = "consumers"
+            let reply = try await app.authorize(["login_hint": "alice@contoso.example"])
+            #expect(reply.redirect["error"] == "access_denied")
+            #expect(reply.redirect["error_description"]?.hasPrefix("AADSTS50020") == true)
         }
     }
 }

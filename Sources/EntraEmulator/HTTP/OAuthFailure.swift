@@ -25,6 +25,15 @@ struct OAuthFailure: Error, Sendable, Equatable {
         self.status = status
     }
 
+    /// The failure in an authorization response, for which `invalid_grant` is not defined (RFC 6749 section 4.1.2.1): the user may not sign
+    /// in, and the number says why.
+    var ofAuthorization: OAuthFailure {
+        guard error == "invalid_grant" else { return self }
+        var failure = self
+        failure.error = "access_denied"
+        return failure
+    }
+
     /// `error_description` in the format of the services: number, text, and the identifiers of the request.
     func description(trace: RequestTrace) -> String {
         let number = codes.first.map { "AADSTS\($0): " } ?? ""

@@ -40,7 +40,7 @@ struct AuthorizeRoute: Sendable {
                 ).response
             }
         } catch {
-            return reply.failure(error, trace: trace)
+            return reply.failure(error.ofAuthorization, trace: trace)
         }
     }
 
