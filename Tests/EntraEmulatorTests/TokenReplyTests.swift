@@ -67,6 +67,21 @@ internal import Testing
         }
     }
 
+    /// Servers log the query of a request.
+    @Test(arguments: ["grant_type", "code", "client_id"])
+    func readsNoParameterOfTheQuery(name: String) async throws {
+        try await withEmulator { emulator in
+            let app = App(emulator: emulator)
+            var form = [
+                "grant_type": "authorization_code", "code": try await app.code(), "redirect_uri": app.redirectURI,
+                "client_id": app.clientID,
+            ]
+            let query = Parameters([name: form.removeValue(forKey: name) ?? ""])
+            let reply = try await HTTP.post("\(app.url("token"))?\(query.encoded)", form: form)
+            #expect(reply["error_codes"] == [900144])
+        }
+    }
+
     @Test func answersV2WithNumbers() async throws {
         let clock = TestClock()
         try await withEmulator(EmulatorOptions(now: { clock.date })) { emulator in

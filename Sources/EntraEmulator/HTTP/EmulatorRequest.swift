@@ -6,7 +6,7 @@ struct EmulatorRequest: Sendable {
     var address: EndpointAddress
     var method: HTTPMethod
     var path: String
-    /// The fields of the query and of the form; the libraries use both.
+    /// The fields of the query and of the form; the libraries use both. A token request has those of the form only (RFC 6749 section 3.2).
     var parameters: Parameters
     var headers: HTTPHeaders
     /// Scheme, host and port of the request, so that a reply to a request at an alias names the alias.
@@ -21,7 +21,7 @@ struct EmulatorRequest: Sendable {
         method = request.method
         path = request.path
         let form = request.hasForm ? Parameters(encoded: String(decoding: request.body, as: UTF8.self)) : Parameters()
-        parameters = query.merging(form)
+        parameters = address.endpoint == .token ? form : query.merging(form)
         headers = request.headers
         let environment = request.host?.lowercased() ?? "127.0.0.1"
         self.environment = environment
