@@ -175,7 +175,7 @@ struct FaultApplication: Sendable {
 
     private func response(for error: String) throws -> Response {
         var failure = OAuthFailure(
-            error, 0, fault.errorDescription ?? "The emulator was told to fail.", suberror: fault.suberror)
+            error, nil, fault.errorDescription ?? "The emulator was told to fail.", suberror: fault.suberror)
         failure.codes = fault.errorCodes ?? []
         failure.claims = fault.claims
         failure.members = fault.members

@@ -5,7 +5,7 @@ internal import NIOHTTP1
 struct OAuthFailure: Error, Sendable, Equatable {
     var error: String
     var suberror: String?
-    /// The `AADSTS` numbers.
+    /// The `AADSTS` numbers; none if Entra does not send this error.
     var codes: [Int]
     var text: String
     var status: HTTPResponseStatus = .badRequest
@@ -15,12 +15,12 @@ struct OAuthFailure: Error, Sendable, Equatable {
     var members: [String: JSON] = [:]
 
     init(
-        _ error: String, _ code: Int, _ text: String, suberror: String? = nil,
+        _ error: String, _ code: Int?, _ text: String, suberror: String? = nil,
         status: HTTPResponseStatus = .badRequest
     ) {
         self.error = error
         self.suberror = suberror
-        codes = [code]
+        codes = code.map { [$0] } ?? []
         self.text = text
         self.status = status
     }
@@ -93,15 +93,15 @@ extension OAuthFailure {
     static let malformedChallenge = Self(
         "invalid_request", 501491, "The 'code_challenge' has to have 43 to 128 unreserved characters.")
     static let unsupportedChallengeMethod = Self(
-        "invalid_request", 0, "The 'code_challenge_method' has to be 'S256' or 'plain'.")
+        "invalid_request", nil, "The 'code_challenge_method' has to be 'S256' or 'plain'.")
     static let invalidInstance = Self("invalid_instance", 50049, "Unknown or invalid instance.")
 
     static let pushedRequestsUnsupported = Self(
-        "invalid_request", 0, "There is no pushed authorization request endpoint here.", status: .notFound)
-    static let nestedRequest = Self("invalid_request", 0, "A pushed request may not have a 'request_uri'.")
+        "invalid_request", nil, "There is no pushed authorization request endpoint here.", status: .notFound)
+    static let nestedRequest = Self("invalid_request", nil, "A pushed request may not have a 'request_uri'.")
     static let unknownPushedRequest = Self(
-        "invalid_request_uri", 0, "The 'request_uri' is not known, has been used, or has expired.")
-    static let pushedRequestRequired = Self("invalid_request", 0, "Authorization requests have to be pushed.")
+        "invalid_request_uri", nil, "The 'request_uri' is not known, has been used, or has expired.")
+    static let pushedRequestRequired = Self("invalid_request", nil, "Authorization requests have to be pushed.")
     static let secretRequired = Self(
         "invalid_client", 7_000_218, "The request body must contain a client secret.", status: .unauthorized)
 
@@ -144,7 +144,7 @@ extension OAuthFailure {
         50173, "The provided grant has expired due to it being revoked.", suberror: "bad_token")
     static let reusedToken = invalidGrant(
         70000, "The refresh token has already been redeemed.", suberror: "bad_token")
-    static let wrongResource = invalidGrant(0, "MSIS9611: The refresh token was issued for another resource.")
+    static let wrongResource = invalidGrant(nil, "MSIS9611: The refresh token was issued for another resource.")
     static let disabledUser = invalidGrant(50057, "The user account is disabled.")
     static let userNotInTenant = invalidGrant(
         50020, "The user account does not exist in the tenant and cannot access the application.")
@@ -166,7 +166,7 @@ extension OAuthFailure {
                 + "'\(clientID)'.")
     }
 
-    private static func invalidGrant(_ code: Int, _ text: String, suberror: String? = nil) -> Self {
+    private static func invalidGrant(_ code: Int?, _ text: String, suberror: String? = nil) -> Self {
         Self("invalid_grant", code, text, suberror: suberror)
     }
 }
