@@ -21,7 +21,9 @@ class NotesViewController: UIViewController {
         application = try MSALPublicClientApplication(configuration: configuration)
         let presenter: MSALViewController = self
         let parameters = MSALWebviewParameters(authPresentationViewController: presenter)
-        parameters.presentationStyle = .fullScreen
+        #if !canImport(AppKit)
+            parameters.presentationStyle = .fullScreen
+        #endif
         parameters.customWebview = nil
         parameters.webviewType = .wkWebView
         webViewParameters = parameters

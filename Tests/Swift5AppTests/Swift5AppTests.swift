@@ -5,14 +5,14 @@ internal import Testing
 
 /// Apps written before Swift 6, which have to compile without a warning.
 @Suite(.bounded) struct Swift5AppTests {
-    @Test func hasOneViewControllerInAnAppWithBothLibraries() throws {
+    @MainActor @Test func hasOneViewControllerInAnAppWithBothLibraries() throws {
         let controller = NotesViewController()
         try controller.initMSAL()
         let context = MailService().context(controller)
         #expect(context?.parentController === controller.webViewParameters?.parentViewController)
     }
 
-    @Test func usesTheDoublesOfAnAppWithoutAnAgent() {
+    @MainActor @Test func usesTheDoublesOfAnAppWithoutAnAgent() {
         let controller = NotesViewController()
         let double = ApplicationDouble()
         controller.application = double

@@ -19,7 +19,7 @@ internal import Testing
         #expect(model.failure?.contains("configuration") == true)
     }
 
-    @Test func compilesAnAppOfSwift5AsItIs() throws {
+    @MainActor @Test func compilesAnAppOfSwift5AsItIs() throws {
         let controller = NotesViewController()
         try controller.initMSAL()
         #expect(MailService().context(controller)?.parentController === controller)

@@ -68,7 +68,7 @@ internal import Testing
         #expect(lines.withLock { $0 } == ["old 1 failed - 200", "old 3 PII message anna 0", "new 1 failed false"])
     }
 
-    @Test func keepsAParentControllerAsLongAsTheAppDoes() throws {
+    @MainActor @Test func keepsAParentControllerAsLongAsTheAppDoes() throws {
         let context = try #require(ADAuthenticationContext(authority: "https://login.windows.net/common", error: nil))
         var controller: UIViewController? = UIViewController()
         context.parentController = controller

@@ -45,7 +45,14 @@ enum Sample {
 
     /// Webview parameters, which a sign-in requires and does not use.
     static var webview: MSALWebviewParameters {
-        MSALWebviewParameters(authPresentationViewController: UIViewController())
+        #if canImport(UIKit) || canImport(AppKit)
+            // A view controller belongs to the main actor.
+            let make = { MainActor.assumeIsolated { UIViewController() } }
+            let controller = Thread.isMainThread ? make() : DispatchQueue.main.sync(execute: make)
+        #else
+            let controller = UIViewController()
+        #endif
+        return MSALWebviewParameters(authPresentationViewController: controller)
     }
 
     /// Returns the error that `body` throws.

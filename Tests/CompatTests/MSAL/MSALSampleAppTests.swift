@@ -117,7 +117,7 @@ final class MockApplication: MSALPublicClientApplication {
 }
 
 @Suite(.bounded) struct MSALSampleAppTests {
-    @Test func startsASampleApp() throws {
+    @MainActor @Test func startsASampleApp() throws {
         let controller = SampleViewController()
         try controller.initMSAL()
         #expect(controller.applicationContext?.configuration.clientId == controller.kClientID)

@@ -261,7 +261,7 @@ internal import Testing
                 })
             let app = try f.msalApp()
             let (outcomes, ended) = AsyncStream.makeStream(of: NSError?.self)
-            let webview = MSALWebviewParameters(authPresentationViewController: UIViewController())
+            let webview = MSALWebviewParameters(authPresentationViewController: await makeViewController())
             let parameters = MSALInteractiveTokenParameters(scopes: ["User.Read"], webviewParameters: webview)
             parameters.completionBlockQueue = DispatchQueue(label: "app")
             app.acquireToken(with: parameters) { _, error in ended.yield(error.map { $0 as NSError }) }

@@ -12,7 +12,7 @@ extension MSALPublicClientApplication {
         _ username: String, scopes: [String] = ["User.Read"],
         _ change: (MSALInteractiveTokenParameters) -> Void = { _ in }
     ) async throws -> MSALResult {
-        let webview = MSALWebviewParameters(authPresentationViewController: UIViewController())
+        let webview = MSALWebviewParameters(authPresentationViewController: await makeViewController())
         let parameters = MSALInteractiveTokenParameters(scopes: scopes, webviewParameters: webview)
         parameters.loginHint = username
         change(parameters)
@@ -58,12 +58,15 @@ extension MSALPublicClientApplication {
 
     /// Signs an account out, with the parameters of a sign-out that asks for nothing more.
     func signOut(_ account: MSALAccount, _ change: (MSALSignoutParameters) -> Void = { _ in }) async throws {
-        let webview = MSALWebviewParameters(authPresentationViewController: UIViewController())
+        let webview = MSALWebviewParameters(authPresentationViewController: await makeViewController())
         let parameters = MSALSignoutParameters(webviewParameters: webview)
         change(parameters)
         try await signout(with: account, signoutParameters: parameters)
     }
 }
+
+/// A view controller, which belongs to the main actor on Apple's systems.
+@MainActor func makeViewController() -> sending UIViewController { UIViewController() }
 
 /// Returns the error that `body` throws.
 func failure(_ body: () async throws -> Void) async -> NSError? {
