@@ -78,11 +78,11 @@ package enum TrustedPath {
         // In a sticky directory, such as /tmp, others cannot replace the entries of this user or of root.
         guard status.isWritableByOthers, !status.isSticky else { return nil }
         let sudo = status.isOwn ? "" : "sudo "
-        guard status.mode & 0o002 == 0, status.group == 0 else {
+        guard status.mode & 0o002 == 0, isAdministrators(status.group) else {
             return Problem(
                 "other users can replace what is in \(directory)", .run("\(sudo)chmod go-w \(directory.shellWord)"))
         }
-        // Root's group may write. With an access control list, these bits of the mode are the mask of everybody whom the list names.
+        // Administrators may write. With an access control list, these bits of the mode are the mask of everybody whom the list names.
         guard let list = AccessList(ofFileAt: directory) else {
             return Problem(
                 "the access control list of \(directory) cannot be read",
@@ -97,8 +97,18 @@ package enum TrustedPath {
     private static func isOwnOrRoots(_ writer: AccessList.Writer) -> Bool {
         switch writer {
         case .user(let user): user == 0 || user == FileStatus.effectiveUser
-        case .group(let group): group == 0
+        case .group(let group): isAdministrators(group)
         }
+    }
+
+    /// Whether the members of a group can become root anyway: root's own group, and on macOS `admin`, which may change the folders of
+    /// Homebrew.
+    private static func isAdministrators(_ group: UInt32) -> Bool {
+        #if os(macOS)
+            group == 0 || group == 80
+        #else
+            group == 0
+        #endif
     }
 
     private static func name(of writer: AccessList.Writer) -> String {

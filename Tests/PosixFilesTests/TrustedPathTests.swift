@@ -12,6 +12,13 @@ internal import TokenModel
         #expect(TrustedPath.defect(ofDirectoriesAbove: "/") == nil)
     }
 
+    #if os(macOS)
+        /// Administrators may change the folder, as those of Homebrew.
+        @Test func acceptsAFolderOfTheAdministrators() {
+            #expect(TrustedPath.defect(ofDirectoriesAbove: "/Applications/sso-agent") == nil)
+        }
+    #endif
+
     @Test func doesNotCheckWhatThePathLeadsTo() throws {
         let folder = try TemporaryFolder()
         #expect(chmod(folder.path, 0o777) == 0)
