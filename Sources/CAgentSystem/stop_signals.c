@@ -28,6 +28,9 @@ static void write_number(int number) { write_byte((unsigned char)number); }
 static int is_from_session(const siginfo_t *info) {
 #ifdef SI_KERNEL
     if (info->si_code == SI_KERNEL) return 1;
+#else
+    /* Darwin's kernel sends it to the leader of the session, in the name of the process that closes the terminal. */
+    if (session == getpid()) return 1;
 #endif
     /* 0 is a process of another PID namespace. */
     if (info->si_pid <= 0) return 0;

@@ -17,7 +17,14 @@ private struct Terminals: Sendable {
     init(isUsed: Bool) { descriptors = isUsed ? [STDIN_FILENO, STDERR_FILENO].filter { isatty($0) != 0 } : [] }
 
     /// Whether one of them has been closed.
-    var isOneClosed: Bool { descriptors.contains { isatty($0) == 0 } }
+    var isOneClosed: Bool { descriptors.contains { isatty($0) == 0 || Self.isHungUp($0) } }
+
+    /// Whether the other end of a terminal has been closed. On macOS, it stays a terminal until the leader of the session has ended, which
+    /// sends SIGHUP before.
+    private static func isHungUp(_ descriptor: Int32) -> Bool {
+        var state = pollfd(fd: descriptor, events: Int16(POLLHUP), revents: 0)
+        return poll(&state, 1, 0) > 0 && state.revents & Int16(POLLHUP) != 0
+    }
 }
 
 /// Decides what a signal means. Used on the queue of `StopSignals` only.
