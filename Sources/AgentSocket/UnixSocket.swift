@@ -44,6 +44,26 @@ package enum UnixSocket {
         return .connected(descriptor)
     }
 
+    /// Connects to an agent, as ``connect(to:receivesDescriptors:)`` does. If an agent has the lock beside a socket on which no process seems
+    /// to listen, it is busy: elsewhere than on Linux, the kernel refuses a connection for which the agent's queue has no room with the same
+    /// error as one to nobody.
+    package static func connectToAgent(at path: String, receivesDescriptors: Bool = true) throws(TokenError) -> Attempt
+    {
+        let attempt = try connect(to: path, receivesDescriptors: receivesDescriptors)
+        #if os(Linux)
+            return attempt
+        #else
+            guard case .nobody = attempt, FileStatus(path)?.kind == .socket, isLocked(path) else { return attempt }
+            return .busy
+        #endif
+    }
+
+    /// Whether an agent has the lock beside its socket.
+    private static func isLocked(_ path: String) -> Bool {
+        guard let file = try? FileDescriptor(readingRegular: path + ".lock") else { return false }
+        return FileLock(file).acquire() == .held
+    }
+
     /// What an error of `connect(2)` means; nil if it has succeeded.
     private static func refusal(_ code: Int32, at path: String) throws(TokenError) -> Attempt? {
         switch code {

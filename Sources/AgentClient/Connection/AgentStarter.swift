@@ -106,7 +106,7 @@ struct AgentStarter {
     private func run(_ program: String, until deadline: MonotonicTime) throws(StartFailure) -> Outcome {
         // Another program may have started one before this one had the lock.
         do throws(TokenError) {
-            switch try UnixSocket.connect(to: path) {
+            switch try UnixSocket.connectToAgent(at: path) {
             case .connected(let socket):
                 close(socket)
                 return .started

@@ -81,7 +81,7 @@ struct ConnectionReader {
         let deadline = MonotonicTime.now.advanced(by: .seconds(2))
         while true {
             var isMissing = false
-            switch try UnixSocket.connect(to: path, receivesDescriptors: results != nil) {
+            switch try UnixSocket.connectToAgent(at: path, receivesDescriptors: results != nil) {
             case .connected(let socket): return (socket, false)
             case .nobody:
                 isMissing = true
