@@ -46,7 +46,8 @@ internal import TokenModel
 
     @Test func saysWhatKeepsItFromUsingATPM() async throws {
         try await AgentProcessFixture.with { f in
-            for (path, reason) in [("/dev/tpm-missing", "No such file"), (f.folder.file("file"), "No such device")] {
+            let noDevice = String(cString: strerror(ENODEV))
+            for (path, reason) in [("/dev/tpm-missing", "No such file"), (f.folder.file("file"), noDevice)] {
                 try Data().write(to: URL(filePath: f.folder.file("file")))
                 let ended = try await f.run("sso-agent", ["--rollback-counter", path])
                 #expect(
