@@ -77,9 +77,8 @@ extension StoreEngine {
     private func setAside(_ defect: StoreDefect, isKeyDamaged: Bool, for source: KeySource) throws(TokenError) {
         let name = try paths.quarantine(isKeyDamaged ? [ring.keyFile.path] : [], now: options.now())
         let remedy =
-            defect.isMissingKeyFile
-            ? "to use the old one again, stop the agent, and put the store and its key file back"
-            : "to change that, run: ssoctl key set"
+            defect.neededKey.map { "to use the old one again, stop the agent, and put the store and \($0) back" }
+            ?? "to change that, run: ssoctl key set"
         report.notices.append(
             "the store cannot be opened (\(defect.reason)); it is kept as \(name). A new one was created, and its key comes from "
                 + "\(ring.place(of: source)); \(remedy)")

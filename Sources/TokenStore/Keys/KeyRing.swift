@@ -63,13 +63,15 @@ struct KeyRing {
                             source: key.source, key: wrappingKey, scrypt: key.scrypt, isSettled: isSettled)
                         return .open(Opened(keys: keys, wrapped: key, wrapping: wrapping))
                     }
-                    defect = StoreDefect(reason: "the key (\(key.source.name)) is not the one that it was sealed with")
+                    defect = StoreDefect(
+                        reason: "the key (\(key.source.name)) is not the one that it was sealed with",
+                        neededKey: "the key\(key.source == .file ? " file" : "") of that time")
                     // The user may have mistyped the passphrase: the store is not replaced.
                     if key.source == .passphrase { locked = locked ?? (Self.wrongPassphrase, key.source) }
                 case .damaged: defect = StoreDefect(reason: "the key file \(keyFile.path) is damaged")
                 case .missing where key.source == .secretService: throw secretTool.unavailable
                 case .missing:
-                    defect = StoreDefect(reason: "the key file \(keyFile.path) is missing", isMissingKeyFile: true)
+                    defect = StoreDefect(reason: "the key file \(keyFile.path) is missing", neededKey: "its key file")
                 }
             } catch {
                 locked = locked ?? (error, key.source)
@@ -319,6 +321,6 @@ package struct KeySettings: Sendable {
 struct StoreDefect: Sendable {
     /// In words that can follow “the store cannot be opened”.
     var reason: String
-    /// Whether the key file is missing: the store can be opened when it is back.
-    var isMissingKeyFile = false
+    /// The key with which the store can be opened, in words for a remedy; nil if no key helps.
+    var neededKey: String?
 }

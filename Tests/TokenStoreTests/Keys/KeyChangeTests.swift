@@ -57,6 +57,21 @@ internal import TokenModel
         #expect(try await records(of: folder).count == 50)
     }
 
+    /// A backup of the database alone.
+    @Test func saysWhichKeyAnEarlierCopyNeeds() async throws {
+        let folder = try await folderWithRecords(1...3)
+        let backup = try Data(contentsOf: URL(filePath: folder.file))
+        let store = try folder.open()
+        _ = try await store.load()
+        try await store.changeKeySource(to: .file, passphrase: nil)
+        await store.close()
+        try backup.write(to: URL(filePath: folder.file))
+        let restored = try folder.open()
+        #expect(try await restored.load().isEmpty)
+        #expect(restored.report.notices.first?.hasSuffix("put the store and the key file of that time back") == true)
+        await restored.close()
+    }
+
     /// A later version of the agent knows more kinds of records.
     @Test func keepsRecordsOfUnknownKinds() async throws {
         let folder = try await folderWithRecords(1...2)
