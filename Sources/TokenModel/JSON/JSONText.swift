@@ -49,8 +49,8 @@ private struct JSONOutput {
     private var values: [OpenValue] = []
     /// The members of the objects among them.
     private var members: [Member] = []
-    /// The number of objects and lists among them.
-    private var depth = 0
+    /// What begins a line: a line feed, and two blanks for each object and list among them.
+    private var line = [UInt8(ascii: "\n")]
 
     enum Kind { case scalar, object, list }
 
@@ -98,7 +98,7 @@ private struct JSONOutput {
     mutating func begin(_ kind: Kind) {
         guard let last = values.indices.last, values[last].kind == .scalar else { return }
         values[last].kind = kind
-        depth += 1
+        line += "  ".utf8
         add(kind == .object ? "{" : "[")
     }
 
@@ -116,6 +116,13 @@ private struct JSONOutput {
         add(isOnOneLine ? ":" : " : ")
     }
 
+    /// A whole member: each access of the output from another type costs more than the text.
+    mutating func writeMember(_ name: String, _ value: String) {
+        beginMember(name)
+        write(value)
+        endMember()
+    }
+
     /// Ends the member that was begun last and has not ended.
     mutating func endMember() {
         guard let last = members.indices.last else { return }
@@ -126,7 +133,7 @@ private struct JSONOutput {
         let value = values.removeLast()
         guard value.kind != .scalar else { return }
         if value.kind == .object { sortMembers(of: value) }
-        depth -= 1
+        line.removeLast(2)
         if value.count > 0 { addLine() }
         add(value.kind == .object ? "}" : "]")
     }
@@ -150,9 +157,7 @@ private struct JSONOutput {
     }
 
     private mutating func addLine() {
-        guard !isOnOneLine else { return }
-        add("\n")
-        bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * depth))
+        if !isOnOneLine { bytes.append(contentsOf: line) }
     }
 
     private mutating func add(_ ascii: StaticString) {
@@ -171,11 +176,7 @@ private struct JSONMembers<Key: CodingKey>: KeyedEncodingContainerProtocol {
         text.output.endMember()
     }
 
-    mutating func encode(_ value: String, forKey key: Key) {
-        text.output.beginMember(key.stringValue)
-        text.output.write(value)
-        text.output.endMember()
-    }
+    mutating func encode(_ value: String, forKey key: Key) { text.output.writeMember(key.stringValue, value) }
 
     mutating func encode(_ value: some Encodable, forKey key: Key) throws {
         text.output.beginMember(key.stringValue)

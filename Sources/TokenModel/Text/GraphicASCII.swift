@@ -1,5 +1,5 @@
-/// Tests for the forms that nearly all texts have, so that the general rules can be left out. They have no branch for each byte, so that
-/// the compiler checks several bytes at once.
+/// Tests for the forms that nearly all texts have, so that the general rules can be left out. They have no branch for each byte, and
+/// join no conditions with `||`, so that the compiler checks several bytes at once.
 extension StringProtocol {
     /// Whether every character is a graphic character of ASCII: no white space, and no control character. True for an empty text.
     package var isGraphicASCII: Bool { isASCII(from: 0x21) }
@@ -29,7 +29,7 @@ extension String {
     package var inLowerCase: String {
         let isLower = utf8.withContiguousStorageIfAvailable { bytes in
             var others: UInt8 = 0
-            for byte in bytes { others |= byte &- 0x41 < 26 || byte > 0x7F ? 1 : 0 }
+            for byte in bytes { others |= (byte &- 0x41 < 26 ? 1 : 0) | (byte > 0x7F ? 1 : 0) }
             return others == 0
         }
         return isLower == true ? self : lowercased()
@@ -50,7 +50,7 @@ extension UnsafeBufferPointer<UInt8> {
     /// Whether every byte is a printable character of ASCII, a line feed or a tab.
     package var isPlainText: Bool {
         var others: UInt8 = 0
-        for byte in self { others |= byte &- 0x20 < 0x5F || byte == 0x0A || byte == 0x09 ? 0 : 1 }
+        for byte in self { others |= (byte &- 0x20 < 0x5F ? 0 : 1) & (byte &- 0x09 < 2 ? 0 : 1) }
         return others == 0
     }
 }
