@@ -10,7 +10,8 @@ enum CompletionScript {
     }
 
     /// bash breaks words at “@”, “:” and “=”, and replaces what is behind the break: the script gets the whole words, and its
-    /// answers lose what stays.
+    /// answers lose what stays. A file may have the name of a command or an app: whether words are names of files is told by the
+    /// function that offers them.
     private static func bash(_ script: String, _ names: CommandNames) -> String {
         let aliases = names.aliases.map { alias in
             """
@@ -24,7 +25,6 @@ enum CompletionScript {
             """
                 '\(topic.words)')
                     COMPREPLY=($(compgen -W '\(topic.names.joined(separator: " "))' -- "${cur}"))
-                    return
                     ;;
 
             """
@@ -52,7 +52,7 @@ enum CompletionScript {
                 done
 
                 local -i COMP_CWORD=$((${#words[@]} - 1))
-                local kept='' cur="${words[COMP_CWORD]}"
+                local kept='' cur="${words[COMP_CWORD]}" are_files=false
                 if [[ "${cur}" == [\\"\\']* || "${cur}" != *"${2}" ]]; then
                     cur="${2}"
                 elif [[ "${2}" != '=' ]]; then
@@ -62,11 +62,13 @@ enum CompletionScript {
                 local -a COMP_WORDS=("${words[@]}")
                 local IFS=$' \\t\\n'
             \(aliases)    case "${COMP_WORDS[*]:1:COMP_CWORD - 1}" in
-            \(topics)    esac
-                _ssoctl "${1}" "${cur}" "${COMP_WORDS[COMP_CWORD - 1]}"
+            \(topics)    *)
+                    _ssoctl "${1}" "${cur}" "${COMP_WORDS[COMP_CWORD - 1]}"
+                    ;;
+                esac
                 [[ "${#COMPREPLY[@]}" -gt 0 ]] || return
-                if [[ ! -e "${COMPREPLY[0]}" ]]; then
-                    # No names of files: they are quoted as words of a command line.
+                if ! "${are_files}"; then
+                    # Names of files are for bash to quote, and these are quoted as words of a command line.
                     compopt +o filenames 2>/dev/null
                     for index in "${!COMPREPLY[@]}"; do
                         COMPREPLY[index]="$(printf %q "${COMPREPLY[index]}")"
@@ -77,7 +79,8 @@ enum CompletionScript {
 
             """
         let registration = "complete -o filenames -F _ssoctl ssoctl"
-        return script.replacing(
+        let addition = "__ssoctl_add_completions() {\n"
+        return script.replacing(addition, with: addition + "    [[ \"${1}\" == -f ]] && are_files=true\n").replacing(
             registration, with: wrapper + "\ncomplete -o filenames -F _ssoctl_with_whole_words ssoctl")
     }
 

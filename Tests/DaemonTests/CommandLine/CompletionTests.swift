@@ -47,6 +47,12 @@ internal import Testing
             for name in ["alice@contoso.com", "o'brien@contoso.com", Self.hostile, letters] {
                 try await f.signIn(app: "graph", name)
             }
+            // Names of commands and apps, and no choice of them.
+            for name in ["app", "graph", "token"] {
+                try FileManager.default.createDirectory(
+                    atPath: f.folder.file(name), withIntermediateDirectories: false)
+            }
+            try "{}".write(toFile: f.folder.file("a cache.json"), atomically: false, encoding: .utf8)
             let expected = [
                 ("ssoctl token gr", "ssoctl token graph "),
                 ("ssoctl token --app ma", "ssoctl token --app mail "),
@@ -70,7 +76,12 @@ internal import Testing
                 ("ssoctl help tok", "ssoctl help token "),
                 ("ssoctl help app rem", "ssoctl help app remove "),
                 ("ssoctl help token gr", "ssoctl help token gr"),
+                ("ssoctl tok", "ssoctl token "),
                 ("ssoctl audit --file /etc/hostn", "ssoctl audit --file /etc/hostname "),
+                ("ssoctl audit --file=tok", "ssoctl audit --file=token/"),
+                (#"ssoctl import a\ c"#, #"ssoctl import a\ cache.json "#),
+                (#"ssoctl import ~/a\ c"#, #"ssoctl import ~/a\ cache.json "#),
+                (#"ssoctl import $HOME/a\ c"#, #"ssoctl import $HOME/a\ cache.json "#),
                 ("ssoctl token --account nobo", "ssoctl token --account nobo"),
             ]
             let completed = try await typed(expected.map(\.0), in: shell, f)

@@ -1,4 +1,4 @@
-"""Types command lines with a Tab in a real shell on a terminal of its own, and prints what they become.
+"""Types command lines with a Tab in a real shell, in the home folder and on a terminal of its own, and prints what they become.
 
 Arguments: the shell (bash, zsh or fish), the script with the completions, and a JSON list of command lines. Prints a JSON list: of each
 line an object with the text after the Tab ("line") and what the terminal has shown ("screen").
@@ -62,6 +62,7 @@ def start():
     child, terminal = pty.fork()
     if child == 0:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.chdir(os.environ["HOME"])
         os.environ.update(ZDOTDIR=folder, TERM="xterm", LC_ALL="C.UTF-8", COLUMNS="400", HISTFILE="")
         os.execvp(arguments[0], arguments)
     return child, terminal
