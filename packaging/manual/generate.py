@@ -235,6 +235,7 @@ class Manual:
                 also = f" Also {' and '.join(child['aliases'])}." if child.get("aliases") else ""
                 items.append((f"Xr ssoctl-{name} 1", mdoc.text_lines(mdoc.escape(child["abstract"] + also))))
             page.add(mdoc.subsection(title), *mdoc.tagged(items))
+        page.add(*options(command))
         page.add(".Sh ENVIRONMENT", *mdoc.tagged(environment("ssoctl")), ".Sh FILES", *mdoc.tagged(files()))
         page.add(".Sh EXIT STATUS", *statuses(self.root), *examples(self.root.examples))
         page.refer(found + [("sso-agent", 1), ("sso-agent.toml", 5), ("sso-agent-protocol", 7)])

@@ -55,7 +55,9 @@ internal import Testing
         ] {
             #expect(token.contains(text), "\(text)")
         }
-        #expect(pages["ssoctl.1"]?.contains(".It Ev SSO_AGENT_SOCK\n") == true)
+        for text in [".It Ev SSO_AGENT_SOCK\n", ".It Fl -version\n", ".It Fl h , Fl -help\n"] {
+            #expect(pages["ssoctl.1"]?.contains(text) == true, "\(text)")
+        }
         #expect(pages["ssoctl.1"]?.contains(".It 64\n") == true)
         #expect(pages["sso-agent.1"]?.contains(".It Fl -check-config\n") == true)
         #expect(pages["sso-agent.toml.5"]?.contains("kept_by_apps") == true)
