@@ -30,7 +30,7 @@ struct SilentToken {
             return try await token(of: chosen.account, at: chosen.authorities, fitting)
         }
         let exact = await outcome(name.reference, authority)
-        guard case .failure(let error) = exact, error.code == .interactionRequired else {
+        guard case .failure(let error) = exact, await mayBeDueToName(error) else {
             return try await result(exact, of: name, at: authority, [])
         }
         // The name may be a username, or the beginning of one. Without the list, nothing says that the user has to sign in.
@@ -43,6 +43,12 @@ struct SilentToken {
             return try await result(exact, of: name, at: authority, found)
         }
         return try await token(of: found[0].reference, at: [authority], found)
+    }
+
+    /// Whether a request may have failed because its name is not exact. A published socket of one account refuses any other name.
+    private func mayBeDueToName(_ error: TokenError) async -> Bool {
+        if error.code == .requestDenied { return await agent.isAtPublishedSocket() }
+        return error.code == .interactionRequired
     }
 
     /// The token of an account, from the first of the authorities that the agent admits: it refuses one with the wrong URL scheme

@@ -50,6 +50,12 @@ internal import TokenWire
             #expect(scopes as? [String] == ["User.Read", "Calendars.Read"])
             #expect(try TemporaryFolder.mode(of: path) == 0o600)
             #expect(try await f.at(path, f.tokenCommand()).status == 0)
+            let named = Array(f.tokenCommand().dropLast(2)) + ["--account"]
+            for name in ["alice@contoso.com", "ALI"] {
+                let ended = try await f.at(path, named + [name])
+                #expect(ended.status == 0, "\(name): \(ended.errors)")
+            }
+            #expect(try await f.at(path, named + ["bob"]).errors.contains("it serves another account"))
             let wider = try await f.at(path, f.tokenCommand(scope: "Mail.Read"))
             #expect(wider.status == 1 && wider.errors.contains("other scopes"))
             for other in [["accounts"], ["key"], ["sockets"], ["unpublish", "build"]] {
