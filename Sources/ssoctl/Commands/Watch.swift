@@ -17,7 +17,7 @@ struct WatchCommand: AsyncParsableCommand {
             Examples:
               ssoctl watch
               ssoctl watch --app graph             the accounts and events of one app
-              ssoctl watch --json | jq -r 'select(.event == "interactionDue").account'
+              ssoctl watch --json | jq -r 'select(.event == "signedOut").account.username'
             """)
 
     @OptionGroup(title: "App") var app: AppFilterOptions
