@@ -61,6 +61,7 @@ enum CompletionScript {
                 words[COMP_CWORD]="${cur}"
                 local -a COMP_WORDS=("${words[@]}")
                 local IFS=$' \\t\\n'
+                COMPREPLY=()
             \(aliases)    case "${COMP_WORDS[*]:1:COMP_CWORD - 1}" in
             \(topics)    *)
                     _ssoctl "${1}" "${cur}" "${COMP_WORDS[COMP_CWORD - 1]}"

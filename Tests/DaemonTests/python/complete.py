@@ -26,6 +26,7 @@ PS1='{PROMPT}'
 bind 'set show-all-if-ambiguous on' 'set completion-query-items 0' 'set page-completions off' 'set enable-bracketed-paste off'
 bind -x '"\\C-o": printf "%s|" "$READLINE_LINE" > {buffer}.new; mv {buffer}.new {buffer}'
 . '{script}'
+set -u
 """,
     "zsh": f"""
 PROMPT='{PROMPT}'
