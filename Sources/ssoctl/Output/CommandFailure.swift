@@ -14,7 +14,7 @@ enum ExitStatus: Int32 {
     init(_ error: TokenError) {
         self =
             switch error.code {
-            case .interactionRequired: .interactionRequired
+            case .interactionRequired, .ambiguousAccount: .interactionRequired
             case .accountNotFound: .noSuchAccount
             case .agentUnavailable, .peerNotAuthorized: .agentUnavailable
             default: .failed

@@ -35,6 +35,10 @@ struct SilentToken {
         }
         // The name may be a username, or the beginning of one. Without the list, nothing says that the user has to sign in.
         let found = target.accounts(among: try await signedIn())
+        if error.code == .ambiguousAccount, !found.isEmpty {
+            let chosen = try choose(among: found)
+            return try await token(of: chosen.account, at: chosen.authorities, found)
+        }
         if found.count != 1, name.unlistedReference != name.reference {
             let named = await outcome(name.unlistedReference, authority)
             if found.isEmpty || named.decides { return try await result(named, of: name, at: authority, found) }
@@ -45,10 +49,11 @@ struct SilentToken {
         return try await token(of: found[0].reference, at: [authority], found)
     }
 
-    /// Whether a request may have failed because its name is not exact. A published socket of one account refuses any other name.
+    /// Whether a request may have failed because its name is not exact, or is that of several accounts. A published socket of one
+    /// account refuses any other name.
     private func mayBeDueToName(_ error: TokenError) async -> Bool {
         if error.code == .requestDenied { return await agent.isAtPublishedSocket() }
-        return error.code == .interactionRequired
+        return error.code == .interactionRequired || error.code == .ambiguousAccount
     }
 
     /// The token of an account, from the first of the authorities that the agent admits: it refuses one with the wrong URL scheme

@@ -176,6 +176,31 @@ internal import Testing
         }
     }
 
+    /// A user who was removed and added again has another identifier.
+    @Test func listsTheAccountsThatHaveOneUsername() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            try await f.signIn(app: "graph", "alice@contoso.com")
+            let account = try #require(try await f.json(["token"])["account"] as? [String: Any])
+            let tenant = try #require((account["identifier"] as? String)?.split(separator: ".").last)
+            let added = "11111111-1111-4111-8111-111111111111"
+            let information = Data(#"{"uid":"\#(added)","utid":"\#(tenant)"}"#.utf8).base64EncodedString()
+            f.emulator.control.settings.tokenReply = ["client_info": .string(information.replacing("=", with: ""))]
+            f.emulator.control.settings.idTokenClaims = ["oid": .string(added)]
+            try await f.signIn(app: "graph", "alice@contoso.com")
+            for option in ["--account", "--username"] {
+                let error = try await f.failure(["token", option, "alice@contoso.com"], status: 2)
+                let accounts = error["accounts"] as? [[String: Any]] ?? []
+                let identifiers = accounts.compactMap { $0["identifier"] as? String }
+                #expect(identifiers.count == 2 && identifiers.contains("\(added).\(tenant)"), "\(error)")
+                let next = "ssoctl token --account \(identifiers.first ?? "?")"
+                #expect(error["nextCommand"] as? String == next, "\(error)")
+            }
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     @Test func leadsToTheOptionForAnAccountThatStandsInThePlaceOfAnApp() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
