@@ -48,6 +48,12 @@ static void write_hangup(int number, siginfo_t *info, void *context) {
     write_byte((unsigned char)(number | (is_of_session ? FROM_SESSION : 0)));
 }
 
+void agent_reset_signals(void) {
+    sigset_t none;
+    sigemptyset(&none);
+    pthread_sigmask(SIG_SETMASK, &none, NULL);
+}
+
 int agent_catch_stop_signals(void) {
     int ends[2];
     int code = agent_make_pipe(ends, 1);

@@ -95,6 +95,7 @@ struct SSOAgent: ParsableCommand {
 
     static func main() {
         agent_hold_standard_streams()
+        agent_reset_signals()
         do {
             if let problem = ProgramArguments.problem { throw ValidationError(problem) }
             let arguments = try AgentArguments(plain: CommandLine.arguments.dropFirst()) ?? parse().arguments

@@ -55,6 +55,7 @@ struct SSOCtl: AsyncParsableCommand {
 
     fileprivate static func run(_ arguments: [String]) async {
         agent_hold_standard_streams()
+        agent_reset_signals()
         agent_use_one_heap()
         // This process handles passphrases and exported caches. If the system refuses, the agent has reported that.
         _ = agent_forbid_inspection()
