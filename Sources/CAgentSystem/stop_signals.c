@@ -52,6 +52,8 @@ void agent_reset_signals(void) {
     sigset_t none;
     sigemptyset(&none);
     pthread_sigmask(SIG_SETMASK, &none, NULL);
+    /* While it is ignored, the kernel keeps no status of a child. */
+    signal(SIGCHLD, SIG_DFL);
 }
 
 int agent_catch_stop_signals(void) {

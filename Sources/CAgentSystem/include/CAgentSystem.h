@@ -258,8 +258,8 @@ int agent_call_keyring_helper(
 int agent_hide_typing(int terminal, const char *prompt);
 void agent_show_typing(void);
 
-/* Lets this thread, and those that it starts, receive every signal, whichever the process that has started this one had blocked. To be
-   called before there is another thread. */
+/* Lets this thread, and those that it starts, receive every signal, whichever the process that has started this one had blocked, and
+   lets this process wait for its children, also if that one ignored theirs. To be called before there is another thread. */
 void agent_reset_signals(void);
 
 /* Catches SIGTERM and SIGINT from now on: each writes its number, one byte, to a pipe. Returns the end to read from, or -1

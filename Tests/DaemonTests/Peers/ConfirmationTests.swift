@@ -137,6 +137,25 @@ internal import Testing
         }
     }
 
+    /// The kernel keeps no status of a child whose parent ignores SIGCHLD, which programs inherit.
+    @Test func takesAYesIfTheParentOfTheAgentIgnoredItsChildren() async throws {
+        try await AgentProcessFixture.with(rules: "") { f in
+            let program = try await f.folder.makeProgram("askpass", "exit 0")
+            try f.configure("[confirmation]\naskpass = \"\(program)\"\n")
+            let script = """
+                import os, signal, sys
+                signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+                os.execv(sys.argv[1], sys.argv[1:])
+                """
+            let command = ["python3", "-c", script, Executable.path("sso-agent")]
+            let agent = RunningAgent(try TestProcess("/usr/bin/env", command, environment: f.environment))
+            try await agent.process.waitForError("listening on \(f.socketPath)")
+            let ended = try await f.run("/usr/bin/env", ["setsid", "-w", Executable.path("ssoctl")] + export(f))
+            #expect(ended.status == 0 && wasExported(f), "\(ended.errors)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     #if os(Linux)
         /// The user would still see its question, and a yes would have no effect.
         @Test(arguments: ["agent", "command"]) func endsTheProgramThatAsks(withThe process: String) async throws {
