@@ -54,6 +54,7 @@ void agent_reset_signals(void) {
     pthread_sigmask(SIG_SETMASK, &none, NULL);
     /* While it is ignored, the kernel keeps no status of a child. */
     signal(SIGCHLD, SIG_DFL);
+    signal(SIGXFSZ, SIG_IGN);
 }
 
 int agent_catch_stop_signals(void) {

@@ -259,7 +259,8 @@ int agent_hide_typing(int terminal, const char *prompt);
 void agent_show_typing(void);
 
 /* Lets this thread, and those that it starts, receive every signal, whichever the process that has started this one had blocked, and
-   lets this process wait for its children, also if that one ignored theirs. To be called before there is another thread. */
+   lets this process wait for its children, also if that one ignored theirs. A write beyond the limit of the size of files returns an error
+   from now on, and ends nothing. To be called before there is another thread. */
 void agent_reset_signals(void);
 
 /* Catches SIGTERM and SIGINT from now on: each writes its number, one byte, to a pipe. Returns the end to read from, or -1

@@ -3,7 +3,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// Programs whose parent process had blocked or ignored signals.
+/// Programs whose parent process had blocked signals, and the signal of a limit that it had set.
 @Suite(.bounded) struct StartSignalTests {
     /// As the threads of many runtimes do, whose programs inherit that.
     private static let blocking = """
@@ -32,6 +32,22 @@ internal import Testing
             try await watch.waitForOutput("store open")
             watch.signal(SIGTERM)
             #expect(await watch.end() == 0)
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    /// The signal of that limit would end them without a message, and an agent before it serves anybody.
+    @Test func reportsThatFilesMayNotBeWritten() async throws {
+        try await AgentProcessFixture.with { f in
+            let limited = "ulimit -f 0; exec "
+            let start = limited + Executable.path("sso-agent")
+            let agent = RunningAgent(try TestProcess("/bin/sh", ["-c", start], environment: f.environment))
+            try await agent.process.waitForError("listening on \(f.socketPath)")
+            let failure = try await f.failure(["accounts"], status: 1)
+            #expect((failure["message"] as? String)?.contains("File too large") == true, "\(failure)")
+            let arguments = " app add graph --client-id 11111111-2222-4333-8444-555555555555 --scope User.Read"
+            let ended = try await f.run("/bin/sh", ["-c", limited + Executable.path("ssoctl") + arguments])
+            #expect(ended.status == 1 && ended.errors.contains("File too large"), "\(ended)")
             withExtendedLifetime(agent) {}
         }
     }
