@@ -71,12 +71,14 @@ int agent_catch_stop_signals(void) {
     return ends[0];
 }
 
-void agent_catch_hangup(void) {
+bool agent_catch_hangup(void) {
     first_parent = getppid();
     session = getsid(0);
     struct sigaction action = {.sa_sigaction = write_hangup, .sa_flags = SA_RESTART | SA_SIGINFO};
     sigemptyset(&action.sa_mask);
-    sigaction(SIGHUP, &action, NULL);
+    struct sigaction before = {.sa_handler = SIG_DFL};
+    sigaction(SIGHUP, &action, &before);
+    return before.sa_handler != SIG_IGN;
 }
 
 agent_stop_signal agent_read_stop_signal(int pipe) {

@@ -74,17 +74,17 @@ struct StopSignals {
     /// Stops the process as SIGTERM does, but for the limit of time.
     let stop: @Sendable () -> Void
 
-    /// - Parameter isInForeground: whether the process ends when its terminal is closed.
+    /// - Parameter isInForeground: whether the process ends when its terminal is closed, unless it was started to survive that.
     init(isInForeground: Bool) {
         let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
         let queue = DispatchQueue(label: "sso-agent.stop", qos: .userInteractive)
         arrivals = stream
         stop = { continuation.yield(SIGTERM) }
         let signals = agent_catch_stop_signals()
-        if signals >= 0 { agent_catch_hangup() }
+        let endsWithTerminal = signals >= 0 && agent_catch_hangup() && isInForeground
         // Without a pipe, the signals end the process at once.
         source = signals < 0 ? nil : DispatchSource.makeReadSource(fileDescriptor: signals, queue: queue)
-        let decision = Mutex(StopDecision(Terminals(isUsed: isInForeground)))
+        let decision = Mutex(StopDecision(Terminals(isUsed: endsWithTerminal)))
         source?.setEventHandler {
             let signal = agent_read_stop_signal(signals)
             guard signal.number != 0 else { return }

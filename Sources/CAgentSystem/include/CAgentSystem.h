@@ -267,8 +267,9 @@ void agent_reset_signals(void);
    with errno. Called once in a process. Until then the signals end the process; none is lost in between. */
 int agent_catch_stop_signals(void);
 
-/* Writes SIGHUP to the same pipe from now on, which ends the process until then. Then `agent_read_stop_signal` is the only reader. */
-void agent_catch_hangup(void);
+/* Writes SIGHUP to the same pipe from now on. Then `agent_read_stop_signal` is the only reader. Returns whether the signal has ended the
+   process until then: it is ignored in one that nohup(1) has started. */
+bool agent_catch_hangup(void);
 
 /* A signal that was caught. */
 typedef struct {

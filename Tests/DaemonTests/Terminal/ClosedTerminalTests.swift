@@ -11,7 +11,7 @@ internal import TokenModel
 @Suite(.bounded) struct ClosedTerminalTests {
     /// How the agent was started on the terminal; see `closed_terminal.py`.
     private enum Start: String {
-        case alone, job, disowned, background
+        case alone, ignored, job, disowned, background
     }
 
     /// Starts an agent on a terminal, which SIGUSR1 to the process closes.
@@ -33,6 +33,22 @@ internal import TokenModel
         try await AgentProcessFixture.with { f in
             let terminal = try await agent(.alone, f).terminal
             terminal.signal(SIGUSR1)
+            let ended = try await terminal.finish()
+            #expect(ended.status == 0, "\(ended)")
+        }
+    }
+
+    /// As after nohup: the signal of the closed terminal is one that does not end the agent.
+    @Test func survivesItsTerminalIfItWasStartedToIgnoreThat() async throws {
+        try await AgentProcessFixture.with { f in
+            let manager = try DatagramSocket(at: f.folder.file("notify"))
+            let (terminal, processID) = try await agent(
+                .ignored, f, variables: ["NOTIFY_SOCKET": f.folder.file("notify")])
+            #expect(try await offPool { try manager.receive() }.hasPrefix("READY=1\n"))
+            terminal.signal(SIGUSR1)
+            #expect(try await offPool { try manager.receive() }.hasPrefix("RELOADING=1\n"))
+            #expect(try await AgentClient(socketPath: f.socketPath).status().processID == processID)
+            kill(processID, SIGTERM)
             let ended = try await terminal.finish()
             #expect(ended.status == 0, "\(ended)")
         }

@@ -2,10 +2,10 @@
 
 closed_terminal.py HOW PROGRAM ARGUMENT…
 
-HOW is "alone" (the program leads the terminal's session), "job" (an interactive shell runs it in the foreground), "disowned" (the
-shell has it in the background, and has disowned it) or "background" (the same, on a terminal that stops programs in the background
-when they write to it). Prints "listening" and the program's process ID when the program listens, and "closed"
-when the terminal is closed and the shell has ended.
+HOW is "alone" (the program leads the terminal's session), "ignored" (the same, and SIGHUP is ignored when it starts, as after nohup),
+"job" (an interactive shell runs it in the foreground), "disowned" (the shell has it in the background, and has disowned it) or
+"background" (the same, on a terminal that stops programs in the background when they write to it). Prints "listening" and the
+program's process ID when the program listens, and "closed" when the terminal is closed and its first process has ended.
 """
 
 import ctypes
@@ -19,15 +19,18 @@ PR_SET_CHILD_SUBREAPER = 36
 
 
 def main(how, command):
+    has_shell = how not in ("alone", "ignored")
     # The program is a child of this process when the shell has ended.
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     leader, terminal = pty.fork()
     if leader == 0:
-        if how == "alone":
+        if how == "ignored":
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        if not has_shell:
             os.execv(command[0], command)
         os.execv("/bin/bash", ["bash", "--norc", "--noprofile", "-i"])
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
-    if how != "alone":
+    if has_shell:
         begin = "stty tostop; " if how == "background" else ""
         end = "\n" if how == "job" else " & disown\n"
         os.write(terminal, (begin + shlex.join(command) + end).encode())
@@ -41,7 +44,7 @@ def main(how, command):
     os.close(terminal)
     status = os.waitpid(leader, 0)[1]
     print("closed", flush=True)
-    if how != "alone":
+    if has_shell:
         status = os.waitpid(program, 0)[1]
     return os.waitstatus_to_exitcode(status)
 
