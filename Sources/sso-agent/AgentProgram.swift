@@ -64,13 +64,14 @@ struct AgentProgram {
             configuration, environment, named: arguments.config, allowsLoopbackHTTP: arguments.allowLoopbackHttp,
             hasMetricsSocket: arguments.metricsSocket != nil, socketPath: options.socketPath)
         options.readConfiguration = { () throws(TokenError) in try reader.read() }
+        // The agent needs some descriptors itself: for its store, its listeners and its connections to token endpoints. The helper, which
+        // inherits the limit, needs a few as well.
+        options.connectionLimit = min(options.connectionLimit, max(try ResourceLimits.requireOpenFiles() - 384, 16))
         // Started before there is a token, a key or a passphrase in memory.
         options.helper = HelperProcess(
             secretTool: options.keys.secretTool, store: options.stateDirectory, askpass: options.askpass,
             executables: Set(configuration.rules.compactMap(\.executable)))
         options.keys.helper = options.helper?.keyring
-        // The agent needs some descriptors itself: for its store, its listeners and its connections to token endpoints.
-        options.connectionLimit = min(options.connectionLimit, max(try ResourceLimits.requireOpenFiles() - 384, 16))
         options.counter = try arguments.rollbackCounter.map { path throws(TokenError) in
             try RollbackCounter(
                 opening: FileStatus.absolutePath(path), ofStoreIn: options.stateDirectory,

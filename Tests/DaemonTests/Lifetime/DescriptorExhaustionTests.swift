@@ -19,6 +19,17 @@ internal import TokenWire
             }
         }
 
+        /// Also for the helper: without it, the agent would refuse every request.
+        @Test func raisesALowSoftLimitForAllItsProcesses() async throws {
+            try await AgentProcessFixture.with(rules: "") { f in
+                let command = "ulimit -S -n 16 && exec \(Executable.path("sso-agent"))"
+                let agent = RunningAgent(try TestProcess("/bin/sh", ["-c", command], environment: f.environment))
+                try await agent.process.waitForError("listening on \(f.socketPath)")
+                try await f.ssoctl(["accounts"])
+                withExtendedLifetime(agent) {}
+            }
+        }
+
         @Test func sleepsUntilItCanAcceptTheConnectionsThatWait() async throws {
             try await AgentProcessFixture.with { f in
                 let agent = try await f.agent()
