@@ -215,7 +215,7 @@ let package = Package(
         .executableTarget(
             name: "entra-emulator",
             dependencies: [
-                "EntraEmulator", "PosixFiles", "TokenModel",
+                "CAgentSystem", "EntraEmulator", "PosixFiles", "TokenModel",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: strict),
 

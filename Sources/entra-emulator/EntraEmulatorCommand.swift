@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CAgentSystem
 internal import EntraEmulator
 internal import Foundation
 internal import PosixFiles
@@ -55,6 +56,7 @@ struct EntraEmulatorCommand: AsyncParsableCommand {
     var users: [String] = []
 
     static func main() async {
+        agent_hold_standard_streams()
         do {
             try await parse().run()
         } catch {

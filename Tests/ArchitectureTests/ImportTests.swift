@@ -186,6 +186,8 @@ internal import Testing
         ],
         "entra-emulator": [
             "ArgumentParser",
+            // Keeps its sockets out of the place of a closed standard stream.
+            "CAgentSystem",
             "EntraEmulator",
             // Why the output cannot be written.
             "PosixFiles",

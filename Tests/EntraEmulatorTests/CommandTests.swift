@@ -59,6 +59,14 @@ internal import Testing
         #expect(ended.errors == "Error: the output cannot be written: No space left on device\n")
     }
 
+    /// Its own pipe for signals would be in their place otherwise, and the line with the URL in that pipe.
+    @Test func saysThatItsOutputIsClosed() async throws {
+        let line = "\(Executable.path("entra-emulator")) 0<&- 1>&-"
+        let ended = try await TestProcess("/bin/sh", ["-c", line]).finish()
+        #expect(ended.status == 1)
+        #expect(ended.errors == "Error: the output cannot be written: Bad file descriptor\n")
+    }
+
     @Test func hasTheVersionOfThePackage() async throws {
         let ended = try await TestProcess("entra-emulator", ["--version"]).finish()
         #expect(ended.status == 0 && ended.output.contains(#/^\d+\.\d+\.\d+\S*\n$/#), "\(ended.output)")
