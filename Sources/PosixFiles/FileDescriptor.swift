@@ -187,15 +187,25 @@ package struct FileDescriptor: ~Copyable {
     }
 
     /// Writes all of the bytes to a descriptor that is not this type's to close.
+    ///
+    /// Another process that has the same pipe or terminal open may have set it not to wait for the reader; it is waited for here.
     static func writeAll(_ bytes: UnsafeRawBufferPointer, to number: Int32) throws(SystemError) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let part = UnsafeRawBufferPointer(rebasing: rest)
             let count = write(number, part.baseAddress, part.count)
-            if count < 0, errno == EINTR { continue }
+            if count < 0, errno == EINTR || (errno == EAGAIN && canWait(toWriteTo: number)) { continue }
             guard count > 0 else { throw .last }
             rest = rest.dropFirst(count)
         }
+    }
+
+    /// Waits until a descriptor takes more bytes, or has no reader.
+    ///
+    /// - Returns: false, with `errno`, if it cannot be waited for.
+    private static func canWait(toWriteTo number: Int32) -> Bool {
+        var event = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
+        return poll(&event, 1, -1) >= 0 || errno == EINTR
     }
 
     /// Replaces the content of the file by a short text.
