@@ -36,6 +36,14 @@ package struct AgentEnvironment: Sendable {
         "CREDENTIALS_DIRECTORY",
     ]
 
+    /// What is wrong with these variables of this process, as a sentence; nil if nothing is.
+    ///
+    /// Swift reads a text that is not UTF-8 with U+FFFD for what cannot be read, as the path of another file.
+    package static var problem: String? {
+        let name = pathNames.first { name in getenv(name).map { String(validatingCString: $0) == nil } ?? false }
+        return name.map { "The variable \($0) is not UTF-8." }
+    }
+
     /// The value of a variable of this process; nil if it is not set or blank.
     package static func value(_ name: String) -> String? {
         getenv(name).flatMap { String(cString: $0).trimmedNonEmpty }

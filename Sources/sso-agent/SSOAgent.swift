@@ -1,3 +1,4 @@
+internal import AgentSocket
 internal import ArgumentParser
 internal import CAgentSystem
 internal import Logging
@@ -97,7 +98,7 @@ struct SSOAgent: ParsableCommand {
         agent_hold_standard_streams()
         agent_reset_signals()
         do {
-            if let problem = ProgramArguments.problem { throw ValidationError(problem) }
+            if let problem = ProgramArguments.problem ?? AgentEnvironment.problem { throw ValidationError(problem) }
             let arguments = try AgentArguments(plain: CommandLine.arguments.dropFirst()) ?? parse().arguments
             try AgentProgram.run(arguments)
         } catch let error as TokenError {

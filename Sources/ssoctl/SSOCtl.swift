@@ -1,3 +1,4 @@
+internal import AgentSocket
 internal import ArgumentParser
 internal import CAgentSystem
 internal import PosixFiles
@@ -62,7 +63,7 @@ struct SSOCtl: AsyncParsableCommand {
         CompletionRun.prepare(arguments)
         let arguments = withJSONAfterCommand(arguments)
         do {
-            if let problem = ProgramArguments.problem { throw ValidationError(problem) }
+            if let problem = ProgramArguments.problem ?? AgentEnvironment.problem { throw ValidationError(problem) }
             if arguments.first == "token", let token = TokenWork(plain: arguments.dropFirst()) {
                 return try await token.run()
             }

@@ -75,6 +75,19 @@ internal import Testing
         }
     }
 
+    /// The agent would have another store, or no rules, and say nothing.
+    @Test(arguments: [("sso-agent", "--check-config"), ("ssoctl", "app list")])
+    func refusesAPathThatIsNotUTF8(program: String, arguments: String) async throws {
+        try await AgentProcessFixture.with { f in
+            for name in ["SSO_AGENT_STATE_DIR", "SSO_AGENT_SYSTEM_CONFIG"] {
+                let script = "export \(name)=\"$(printf '/a\\377')\"; exec \"$0\" \(arguments)"
+                let ended = try await f.run("/bin/sh", ["-c", script, Executable.path(program)])
+                #expect(ended.status == 64 && ended.output.isEmpty, "\(ended)")
+                #expect(ended.errors.contains("The variable \(name) is not UTF-8."), "\(ended)")
+            }
+        }
+    }
+
     @Test func refusesABlankLoginHint() async throws {
         try await AgentProcessFixture.with { f in
             let ended = try await f.ssoctl(["sign-in", "--login-hint", ""], status: 64)
