@@ -7,7 +7,7 @@ package import TokenModel
     internal import Darwin
 #endif
 
-/// The limits of the process: open files, and what shows its memory or its TLS connections to other processes.
+/// The limits of the process: open files, the address space, and what shows its memory or its TLS connections to other processes.
 package enum ResourceLimits {
     /// Raises the soft limit of open files to the hard limit, at most 65,536. Each connection is an open file, and the usual soft
     /// limit is 1,024.
@@ -44,6 +44,30 @@ package enum ResourceLimits {
 
     /// Those of an agent without connections, and some for the store, token endpoints and a few apps.
     private static let fewestOpenFiles = 64
+
+    /// Raises the soft limit of the address space to the hard limit if it is too low.
+    ///
+    /// - Throws: `agentUnavailable` (-53004) if the hard limit is too low: an agent that has no room for another thread hangs, or SwiftNIO
+    ///   ends it.
+    package static func requireAddressSpace() throws(TokenError) {
+        var limit = rlimit()
+        #if canImport(Glibc)
+            let resource = __rlimit_resource_t(RLIMIT_AS.rawValue)
+        #else
+            let resource = RLIMIT_AS
+        #endif
+        guard getrlimit(resource, &limit) == 0, limit.rlim_cur < leastAddressSpace else { return }
+        limit.rlim_cur = limit.rlim_max
+        guard limit.rlim_max >= leastAddressSpace, setrlimit(resource, &limit) == 0 else {
+            throw TokenError(
+                .agentUnavailable,
+                "the limit of the address space is \(limit.rlim_max >> 20) MiB, and the agent needs \(leastAddressSpace >> 20) MiB; "
+                    + "raise the hard limit (ulimit -H -v)")
+        }
+    }
+
+    /// For the stacks of its threads, the heaps that the C library reserves for them, and libcurl.
+    private static let leastAddressSpace: rlim_t = 2 << 30
 
     /// Disables core dumps of this process, attaching debuggers to it, and the file that `SSLKEYLOGFILE` names, to which libcurl
     /// would write the keys of TLS connections. Must be called before any other thread reads the environment.

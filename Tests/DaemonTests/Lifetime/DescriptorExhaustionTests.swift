@@ -4,7 +4,7 @@ internal import Testing
 internal import TokenModel
 internal import TokenWire
 
-/// An agent whose process may open no more files.
+/// An agent whose process may open no more files, or have no more memory.
 #if os(Linux)
     @Suite(.bounded) struct DescriptorExhaustionTests {
         @Test(arguments: [16, 63]) func saysThatTheLimitIsTooLowToStart(limit: Int) async throws {
@@ -27,6 +27,21 @@ internal import TokenWire
                 try await agent.process.waitForError("listening on \(f.socketPath)")
                 try await f.ssoctl(["accounts"])
                 withExtendedLifetime(agent) {}
+            }
+        }
+
+        /// It would hang, and keep every other agent from starting, when it has no room for the stack of another thread.
+        @Test(.disabled(if: Sanitizer.isOn, "a sanitizer needs more memory than the limit"))
+        func saysThatTheAddressSpaceIsTooSmallToStart() async throws {
+            try await AgentProcessFixture.with { f in
+                // In KiB.
+                let command = "ulimit -v 524288 && exec \(Executable.path("sso-agent"))"
+                let ended = try await f.run("/bin/sh", ["-c", command])
+                #expect(ended.status == 1)
+                #expect(
+                    ended.errors
+                        == "sso-agent: the limit of the address space is 512 MiB, and the agent needs 2048 MiB; "
+                        + "raise the hard limit (ulimit -H -v)\n")
             }
         }
 
