@@ -10,8 +10,9 @@ ccurl_multi *ccurl_multi_create(long connections_per_host, long connections) {
     if (multi == NULL) return NULL;
     multi->handle = ccurl.curl_multi_init();
     multi->sessions = ccurl.curl_share_init();
-    /* One thread drives all transfers, so that the sessions need no lock. */
-    if (multi->handle != NULL && multi->sessions != NULL &&
+    /* Without file descriptors for the waking, libcurl makes a handle too, which begins each request only when a wait has timed out.
+       One thread drives all transfers, so that the sessions need no lock. */
+    if (multi->handle != NULL && multi->sessions != NULL && ccurl.curl_multi_wakeup(multi->handle) == CURLM_OK &&
         ccurl.curl_share_setopt(multi->sessions, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION) == CURLSHE_OK &&
         ccurl.curl_multi_setopt(multi->handle, CURLMOPT_MAX_HOST_CONNECTIONS, connections_per_host) == CURLM_OK &&
         ccurl.curl_multi_setopt(multi->handle, CURLMOPT_MAX_TOTAL_CONNECTIONS, connections) == CURLM_OK) {

@@ -150,7 +150,7 @@ package final class CurlEngine: Sendable {
             state.withLock { $0.multi = multi }
             serve(multi)
         } else {
-            refuse(.unavailable("there is no memory left for HTTP"))
+            refuse(.unavailable("there is no memory or no file descriptor left for HTTP"))
         }
     }
 

@@ -12,7 +12,7 @@ final class CurlMulti: Sendable {
     // A C pointer is not Sendable. `wake` may be called on any thread; the engine calls everything else on its own thread.
     private nonisolated(unsafe) let handle: OpaquePointer
 
-    /// Returns nil if there is no memory left.
+    /// Returns nil if there is no memory or no file descriptor left.
     init?(connectionsPerHost: Int, connections: Int) {
         guard let handle = ccurl_multi_create(connectionsPerHost, connections) else { return nil }
         self.handle = handle

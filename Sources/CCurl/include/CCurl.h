@@ -90,7 +90,7 @@ ccurl_transfer *ccurl_transfer_create(const ccurl_request *request);
 /* Wipes the request and the response, and frees the transfer, which must not be in a multi. */
 void ccurl_transfer_destroy(ccurl_transfer *transfer);
 
-/* Returns NULL if there is no memory left.
+/* Returns NULL if there is no memory or no file descriptor left.
 
    `connections_per_host` and `connections` are the largest numbers of open connections to one host and in all; 0 is no limit. Further
    transfers wait. */

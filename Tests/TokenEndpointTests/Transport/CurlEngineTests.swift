@@ -1,3 +1,4 @@
+internal import CCurl
 internal import NIOHTTP1
 internal import Synchronization
 internal import TestSupport
@@ -5,6 +6,12 @@ internal import Testing
 internal import TokenModel
 
 @testable internal import Curl
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
 
 /// HTTP with libcurl, and the thread of the engine.
 @Suite(.bounded) struct CurlEngineTests {
@@ -268,4 +275,23 @@ internal import TokenModel
             }
         }
     }
+
+    #if os(Linux)
+        /// They would begin each request late, also after there are file descriptors again.
+        @Test func makesNoTransfersThatCannotBeWoken() async {
+            await #expect(processExitsWith: .success) {
+                try #require(ccurl_load() == nil)
+                let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+                var limit = rlimit()
+                try #require(getrlimit(files, &limit) == 0)
+                var none = rlimit(rlim_cur: 0, rlim_max: limit.rlim_max)
+                try #require(setrlimit(files, &none) == 0)
+                let withoutFiles = CurlMulti(connectionsPerHost: 8, connections: 0)
+                try #require(setrlimit(files, &limit) == 0)
+                #expect(withoutFiles == nil)
+                let withFiles = CurlMulti(connectionsPerHost: 8, connections: 0)
+                #expect(withFiles != nil)
+            }
+        }
+    #endif
 }
