@@ -2,6 +2,7 @@ internal import ListenerSupport
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
+internal import PosixFiles
 internal import Synchronization
 package import TokenModel
 
@@ -64,9 +65,10 @@ package final class LoopbackRedirect: Sendable {
         _ target: LoopbackTarget, _ peers: LoopbackPeers, state: String, timeout: Duration
     ) async throws(TokenError) -> LoopbackRedirect {
         let inbox = LoopbackInbox(path: target.path, state: state)
-        let thread = LoopbackThread()
-        defer { thread.release() }
         do {
+            try LoopbackThread.requireDescriptors()
+            let thread = LoopbackThread()
+            defer { thread.release() }
             let listeners = try await bind(target, peers, inbox: inbox, on: thread, timeout: TimeAmount(timeout))
             let address = listeners.first?.localAddress
             let redirect = LoopbackRedirect(
@@ -253,6 +255,21 @@ final class LoopbackThread: Sendable {
     ///
     /// - Parameter onEnd: called when the thread has ended.
     init(onEnd: @escaping @Sendable () -> Void = {}) { self.onEnd = onEnd }
+
+    /// Checks, before a thread is started, that its event loop and its listeners can have the file descriptors that they need, and other
+    /// threads some at the same time.
+    ///
+    /// - Throws: EMFILE or ENFILE if there are too many open files. SwiftNIO ends a process that has no descriptors left for an event loop.
+    static func requireDescriptors() throws(SystemError) {
+        var pairs: [SocketPair] = []
+        defer {
+            for pair in pairs {
+                close(pair.first)
+                close(pair.second)
+            }
+        }
+        for _ in 0..<8 { pairs.append(try SocketPair()) }
+    }
 
     /// Keeps the thread until a future of its event loop has completed. The caller has a reference.
     func keep(until future: EventLoopFuture<some Sendable>) {

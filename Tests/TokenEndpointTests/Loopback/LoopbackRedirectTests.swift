@@ -7,6 +7,12 @@ internal import TokenModel
 
 @testable internal import TokenEndpoint
 
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
 @Suite(.bounded) struct LoopbackRedirectTests {
     private func listen(_ redirectURI: String? = nil, state: String = "s") async throws -> LoopbackRedirect {
         try await LoopbackRedirect.listen(redirectURI: redirectURI, state: state, userID: geteuid())
@@ -221,4 +227,25 @@ internal import TokenModel
         #expect(LoopbackTarget("http://[::1]/cb").addresses == ["::1", "127.0.0.1"])
         #expect(LoopbackTarget("http://[::1]/cb").uri(port: 9) == "http://[::1]:9/cb")
     }
+
+    #if os(Linux)
+        /// SwiftNIO would end the process.
+        @Test func refusesASignInIfTheProcessHasNoDescriptors() async {
+            await #expect(processExitsWith: .success) {
+                let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+                var limit = rlimit()
+                try #require(getrlimit(files, &limit) == 0)
+                var none = rlimit(rlim_cur: 0, rlim_max: limit.rlim_max)
+                try #require(setrlimit(files, &none) == 0)
+                let error = await #expect(throws: TokenError.self) {
+                    try await LoopbackRedirect.listen(redirectURI: nil, state: "s", userID: geteuid())
+                }
+                try #require(setrlimit(files, &limit) == 0)
+                #expect(error?.code == .authorizationFailed)
+                #expect(error?.message.contains("(\(String(cString: strerror(EMFILE))))") == true)
+                let redirect = try await LoopbackRedirect.listen(redirectURI: nil, state: "s", userID: geteuid())
+                redirect.close()
+            }
+        }
+    #endif
 }
