@@ -13,8 +13,8 @@ package struct AgentOptions: Sendable {
     package var socketPath: String
     /// The descriptor of a socket that listens at the path already, since the service manager has made it; nil to make one.
     package var handedSocket: Int32?
-    /// Called once, when the socket that the agent has made was removed or replaced, so that no app can reach the agent any more; nil if
-    /// that is not watched.
+    /// Called when no app can reach the agent any more, since the socket that it has made was removed or replaced, or its socket accepts no
+    /// more connections; nil if that is not watched.
     package var onSocketLoss: (@Sendable () -> Void)?
     /// The time between two checks of the socket.
     package var socketCheckInterval = DispatchTimeInterval.seconds(60)

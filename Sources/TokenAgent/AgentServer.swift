@@ -126,11 +126,13 @@ package final class AgentServer: Sendable {
             let listener = try await listen(options, base, registry, passphrase)
             if metricsServer != nil { LoopDelay.measure(base.loop, options.timers, into: base.metrics.loopDelay) }
             announceStart(options, base)
-            return AgentServer(
+            let server = AgentServer(
                 options,
                 Parts(
                     lock: lock, base: base, registry: registry, listener: listener, metricsServer: metricsServer,
                     socket: watchSocket(options)))
+            server.watchListener()
+            return server
         } catch {
             await discard(base, metricsServer)
             throw error as? TokenError
@@ -179,6 +181,23 @@ package final class AgentServer: Sendable {
             options.logger.error(
                 "the socket was removed or replaced, so that no app can reach this agent",
                 metadata: ["path": "\(options.socketPath)"])
+            onSocketLoss()
+        }
+    }
+
+    /// The listener at the agent's socket.
+    var listener: any Channel { parts.listener }
+
+    /// Watches the listener, which SwiftNIO closes if it cannot accept a connection for another reason than that there are too many open
+    /// files or there is no memory left: a security module may forbid it, for one.
+    private func watchListener() {
+        listener.closeFuture.whenComplete { _ in
+            guard !self.isStopping.load(ordering: .acquiring), let onSocketLoss = self.options.onSocketLoss else {
+                return
+            }
+            self.options.logger.error(
+                "the socket accepts no more connections, so that no app can reach this agent",
+                metadata: ["path": "\(self.options.socketPath)"])
             onSocketLoss()
         }
     }

@@ -1,6 +1,7 @@
 internal import AccessPolicy
 internal import Dispatch
 internal import Foundation
+internal import NIOCore
 internal import TestSupport
 internal import Testing
 internal import TokenEndpoint
@@ -34,6 +35,34 @@ internal import TokenModel
         #expect(losses.count == 0)
         // The file of another agent would be lost.
         #expect(FileManager.default.fileExists(atPath: options.socketPath) == isReplaced)
+    }
+
+    /// SwiftNIO closes the listener after most errors of `accept`.
+    @Test func tellsThatTheSocketAcceptsNoMoreConnections() async throws {
+        let (folder, clock, losses) = (try TemporaryFolder(), TestClock(), Mailbox<Void>())
+        var options = AgentOptions(
+            socketPath: folder.file("agent.sock"), stateDirectory: folder.file("state"), allowsLoopbackHTTP: false,
+            network: try NetworkSettings(environment: [:]), policy: PeerPolicy(userID: geteuid()),
+            now: { clock.now }, logger: LogCollector.Messages().logger())
+        options.onSocketLoss = { losses.put(()) }
+        let server = try await AgentServer.start(options)
+        try await server.listener.close()
+        await losses.next()
+        await server.stop()
+        #expect(losses.count == 0)
+        #expect(!FileManager.default.fileExists(atPath: options.socketPath))
+    }
+
+    @Test func tellsOfNoLossWhenTheAgentStops() async throws {
+        let (folder, clock, losses) = (try TemporaryFolder(), TestClock(), Mailbox<Void>())
+        var options = AgentOptions(
+            socketPath: folder.file("agent.sock"), stateDirectory: folder.file("state"), allowsLoopbackHTTP: false,
+            network: try NetworkSettings(environment: [:]), policy: PeerPolicy(userID: geteuid()),
+            now: { clock.now }, logger: LogCollector.Messages().logger())
+        options.onSocketLoss = { losses.put(()) }
+        let server = try await AgentServer.start(options)
+        await server.stop()
+        #expect(losses.count == 0)
     }
 
     @Test func findsTheSocketAtItsPathOnly() async throws {
