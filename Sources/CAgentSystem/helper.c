@@ -180,7 +180,7 @@ static void serve(const int ends[AGENT_LANES]) {
     dup2(null, 1);
     if (agent_is_detached()) dup2(null, 2);
     for (int lane = 0; lane < AGENT_LANES; lane++) {
-        dup2(copies[lane], FIRST_LANE + lane);
+        if (dup2(copies[lane], FIRST_LANE + lane) < 0) _exit(1);
         fcntl(FIRST_LANE + lane, F_SETFD, FD_CLOEXEC);
     }
     if (agent_close_from(FIRST_LANE + AGENT_LANES) != 0) _exit(1);
