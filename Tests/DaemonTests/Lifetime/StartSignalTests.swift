@@ -7,9 +7,11 @@ internal import Testing
 @Suite(.bounded) struct StartSignalTests {
     /// As the threads of many runtimes do, whose programs inherit that.
     private static let blocking = """
-        import os, signal, sys
-        signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
-        os.execv(sys.argv[1], sys.argv[1:])
+        from os import execv
+        from signal import SIG_BLOCK, pthread_sigmask, valid_signals
+        from sys import argv
+        pthread_sigmask(SIG_BLOCK, valid_signals())
+        execv(argv[1], argv[1:])
         """
 
     private func blocked(_ f: AgentProcessFixture, _ command: [String]) throws -> TestProcess {

@@ -143,9 +143,11 @@ internal import Testing
             let program = try await f.folder.makeProgram("askpass", "exit 0")
             try f.configure("[confirmation]\naskpass = \"\(program)\"\n")
             let script = """
-                import os, signal, sys
-                signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-                os.execv(sys.argv[1], sys.argv[1:])
+                from os import execv
+                from signal import SIGCHLD, SIG_IGN, signal
+                from sys import argv
+                signal(SIGCHLD, SIG_IGN)
+                execv(argv[1], argv[1:])
                 """
             let command = ["python3", "-c", script, Executable.path("sso-agent")]
             let agent = RunningAgent(try TestProcess("/usr/bin/env", command, environment: f.environment))

@@ -351,9 +351,10 @@ internal import TokenWire
             let labelled = lines.filter { $0["socket"] as? String == "build" }
             #expect(
                 labelled.compactMap { $0["event"] as? String } == [
-                    "publish", "token", "refusal", "refusal", "unpublish",
+                    // The token command lists the accounts when it is refused: the name may have been the reason.
+                    "publish", "token", "refusal", "id_token", "refusal", "unpublish",
                 ])
-            #expect(labelled.compactMap { $0["request"] as? String }.dropFirst(3).first == "get_key")
+            #expect(labelled.compactMap { $0["request"] as? String }.dropFirst(4).first == "get_key")
             #expect(labelled.first?["client_id"] as? String == "app-1")
             // The token at the agent's own socket has no label.
             #expect(lines.contains { $0["event"] as? String == "token" && $0["socket"] == nil })
