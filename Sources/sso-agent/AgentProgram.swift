@@ -68,6 +68,7 @@ struct AgentProgram {
         // The agent needs some descriptors itself: for its store, its listeners and its connections to token endpoints. The helper, which
         // inherits the limit, needs a few as well.
         options.connectionLimit = min(options.connectionLimit, max(try ResourceLimits.requireOpenFiles() - 384, 16))
+        try ResourceLimits.requireProcessDescriptors()
         // Started before there is a token, a key or a passphrase in memory.
         options.helper = HelperProcess(
             secretTool: options.keys.secretTool, store: options.stateDirectory, askpass: options.askpass,

@@ -1,4 +1,5 @@
 internal import CAgentSystem
+internal import PosixFiles
 package import TokenModel
 
 #if canImport(Glibc)
@@ -7,7 +8,8 @@ package import TokenModel
     internal import Darwin
 #endif
 
-/// The limits of the process: open files, the address space, and what shows its memory or its TLS connections to other processes.
+/// What the process needs of the system, which is checked at the start: open files, the address space, and descriptors of processes; and
+/// what shows its memory or its TLS connections to other processes.
 package enum ResourceLimits {
     /// Raises the soft limit of open files to the hard limit, at most 65,536. Each connection is an open file, and the usual soft
     /// limit is 1,024.
@@ -68,6 +70,28 @@ package enum ResourceLimits {
 
     /// For the stacks of its threads, the heaps that the C library reserves for them, and libcurl.
     private static let leastAddressSpace: rlim_t = 2 << 30
+
+    /// Checks that the kernel gives descriptors of processes, by which peers are identified. Without them nothing would be known of any
+    /// process, as of one in a sandbox.
+    ///
+    /// - Throws: `agentUnavailable` (-53004) with the reason.
+    package static func requireProcessDescriptors() throws(TokenError) {
+        #if os(Linux)
+            try requireProcessDescriptors(agent_open_pidfd)
+        #endif
+    }
+
+    /// - Parameter open: returns the descriptor of a process, or a negative number with `errno`.
+    static func requireProcessDescriptors(_ open: (Int32) -> Int32) throws(TokenError) {
+        let descriptor = open(getpid())
+        guard descriptor >= 0 else {
+            throw TokenError(
+                .agentUnavailable,
+                "processes cannot be identified (pidfd_open: \(SystemError.last)); the agent needs Linux 5.3 or later, and in a container a "
+                    + "seccomp filter that allows the call")
+        }
+        close(descriptor)
+    }
 
     /// Disables core dumps of this process, attaching debuggers to it, and the file that `SSLKEYLOGFILE` names, to which libcurl
     /// would write the keys of TLS connections. Must be called before any other thread reads the environment.

@@ -21,6 +21,18 @@ internal import Testing
                 PeerCredentials(processID: processID, userID: geteuid()), pidfd: -1)
         }
 
+        /// Every process would be refused as one of which nothing is known.
+        @Test func needsAKernelThatIdentifiesProcesses() throws {
+            let error = #expect(throws: TokenError.self) {
+                try ResourceLimits.requireProcessDescriptors { _ in
+                    errno = ENOSYS
+                    return -1
+                }
+            }
+            #expect(error?.code == .agentUnavailable && error?.message.contains("Linux 5.3") == true)
+            try ResourceLimits.requireProcessDescriptors()
+        }
+
         @Test func describesAProgramOfTheSystem() async throws {
             let process = try TestProcess("/usr/bin/env", ["sh", "-c", "echo ready; exec sleep 1000"])
             try await process.waitForOutput("ready")
