@@ -89,7 +89,8 @@ static void inspect_executable(int process, const char *const named[], agent_pro
 static int open_flatpak_info(int process) {
     int root = openat(process, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (root < 0) return -errno;
-    int file = openat(root, ".flatpak-info", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    /* A terminal there would become that of this session: who has its other end could end this process with a key. */
+    int file = openat(root, ".flatpak-info", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     int code = file < 0 ? errno : 0;
     close(root);
     if (code != 0) return -code;

@@ -114,6 +114,34 @@ internal import Testing
             try await sandbox.stop()
         }
 
+        /// A sandbox that may mount file systems can mount one of its terminals, whose keys would then end the helper.
+        @Test(.enabled(if: Sandbox.isPossible, "only root can make a sandbox"))
+        func takesNoTerminalInThePlaceOfTheFile() async throws {
+            let folder = try TemporaryFolder()
+            let script = """
+                import os, pty, subprocess, sys, time
+                root = sys.argv[1]
+                own, other = pty.openpty()
+                open(root + "/.flatpak-info", "w").close()
+                subprocess.run(["mount", "--bind", os.ttyname(other), root + "/.flatpak-info"], check=True)
+                os.chroot(root)
+                print("ready", flush=True)
+                time.sleep(1000)
+                """
+            let process = try TestProcess(
+                "/usr/bin/env", ["unshare", "--mount", "python3", "-c", script, folder.path])
+            try await process.waitForOutput("ready")
+            // In a process of its own, which leads a session without a terminal, as the helper does.
+            await #expect(processExitsWith: .success) { [id = process.processID as Int32] in
+                setsid()
+                guard getsid(0) == getpid(), open("/dev/tty", O_RDONLY) < 0 else { exit(3) }
+                var text = [CChar](repeating: 0, count: 64)
+                guard agent_read_flatpak_info(id, &text, text.count) == -EPERM else { exit(4) }
+                guard open("/dev/tty", O_RDONLY) < 0 else { exit(5) }
+            }
+            try await process.killHard()
+        }
+
         /// The threads may be blocked for as long as the helper, or the file system of a program, does not answer.
         @Test func keepsNoDescriptorOfAProcessThatIsNotDescribedInTime() async throws {
             // The time is over before a thread can begin.
