@@ -29,8 +29,9 @@ final class PeerInspector: Sendable {
     private let timers: Timers
     /// Whether a thread reads files of a sandbox. Only one may, so that the other is there for the user's other processes.
     private let isReadingSandbox = Mutex(false)
-    /// The number of PID namespaces of this process.
-    private let ownDepth: Int
+    /// Whether `/proc` has the IDs of this process's PID namespace, as those of peers are. In that of another one, which an agent in a PID
+    /// namespace of its own may see, an ID is another process's.
+    private let seesProcesses: Bool
     /// The capabilities that this process could have at most when it was started.
     private let ownBounds: UInt64
     /// The map of user IDs of this process; nil if it cannot be read.
@@ -44,7 +45,7 @@ final class PeerInspector: Sendable {
         self.timers = timers
         var (status, userMap) = (ProcessStatus?.none, String?.none)
         if let own = try? ProcessFolder.own() { (status, userMap) = (own.status, own.userMap) }
-        (ownDepth, ownBounds) = (status?.namespaceDepth ?? 1, status?.capabilityBounds ?? 0)
+        (seesProcesses, ownBounds) = (status?.namespaceDepth == 1, status?.capabilityBounds ?? 0)
         ownUserMap = userMap
     }
 
@@ -100,7 +101,7 @@ final class PeerInspector: Sendable {
     func identify(_ credentials: PeerCredentials, pidfd: Int32) -> PeerIdentity? {
         #if os(Linux)
             var peer = PeerIdentity(userID: credentials.userID, processID: credentials.processID)
-            guard let processID = credentials.processID else {
+            guard let processID = credentials.processID, seesProcesses else {
                 // The kernel reports no process ID of a process that this one cannot see, as when the agent itself is
                 // in a container.
                 if pidfd >= 0 { close(pidfd) }
@@ -137,7 +138,7 @@ final class PeerInspector: Sendable {
     ) -> PeerIdentity.Sandbox? {
         if let snap = folder.snap { return PeerIdentity.Sandbox(app: snap) }
         guard let status = folder.status else { return PeerIdentity.Sandbox(app: nil) }
-        let isNested = status.namespaceDepth > ownDepth
+        let isNested = status.namespaceDepth > 1
         switch hasSameRoot {
         case true?: return isNested ? PeerIdentity.Sandbox(app: nil) : nil
         case nil: return isNested || isConfined(status, folder) ? PeerIdentity.Sandbox(app: nil) : nil

@@ -119,6 +119,24 @@ internal import Testing
             }
         }
 
+        /// An agent in a PID namespace of its own may see the `/proc` of another one, where the IDs of its peers are those of other processes.
+        @Test func getsNothingFromAnAgentThatSeesOtherProcesses() async throws {
+            try await AgentProcessFixture.with(rules: Self.rules) { f in
+                let script = """
+                    exec 3< <(exec "$0" --allow-loopback-http 2>&1)
+                    while read -r line <&3; do [[ $line == "listening on"* ]] && break; done
+                    "$1" status; exit $?
+                    """
+                let refused = try await f.run(
+                    "/usr/bin/env",
+                    [
+                        "unshare", "--pid", "--fork", "--kill-child", "bash", "-c", script,
+                        Executable.path("sso-agent"), Executable.path("ssoctl"),
+                    ])
+                #expect(refused.status == 1 && refused.errors.contains("sandboxed"), "\(refused)")
+            }
+        }
+
         @Test func getsNothingWithoutARuleOfItsOwn() async throws {
             try await AgentProcessFixture.with(rules: Self.rules) { f in
                 let agent = try await f.agent()
