@@ -27,8 +27,8 @@ final class PeerInspector: Sendable {
     private let waiting = Mutex(RoundRobin<PeerKey, @Sendable (_ isActive: Bool) -> Void>())
     private let reader: PeerReader
     private let timers: Timers
-    /// Whether a thread reads files of a sandbox. Only one may, so that the other is there for the user's other processes.
-    private let isReadingSandbox = Mutex(false)
+    /// The reading of files of sandboxes. Only one thread does it, so that the other is there for the user's other processes.
+    private let sandboxes = Mutex(SandboxReading())
     /// Whether `/proc` has the IDs of this process's PID namespace, as those of peers are. In that of another one, which an agent in a PID
     /// namespace of its own may see, an ID is another process's.
     private let seesProcesses: Bool
@@ -53,6 +53,7 @@ final class PeerInspector: Sendable {
     func stop() {
         needStart.withLock { $0 = false }
         threads.shutdownGracefully { _ in }
+        while let work = sandboxes.withLock({ $0.next() }) { work(false) }
     }
 
     /// Identifies the peer of a connection.
@@ -74,13 +75,21 @@ final class PeerInspector: Sendable {
             promise.succeed(unknown)
             // What has not begun costs nothing any more, and keeps no descriptor: the threads may be blocked for long.
             identification.release()
+            self.sandboxes.withLock { $0.timeIsOver(for: identification) }
         }
         let work: @Sendable (Bool) -> Void = { isActive in
             guard isActive else {
                 identification.release()
                 return promise.fail(TokenError(.agentUnavailable, "the agent is stopping"))
             }
-            promise.succeed(identification.begin().flatMap { self.identify(credentials, pidfd: $0) })
+            guard let pidfd = identification.begin() else { return promise.succeed(nil) }
+            var ofSandbox: Int32 = -1
+            let peer = self.identify(credentials, pidfd: pidfd) { _, pidfd in
+                ofSandbox = fcntl(pidfd.number, F_DUPFD_CLOEXEC, 0)
+                return nil
+            }
+            guard let peer, ofSandbox >= 0 else { return promise.succeed(peer) }
+            self.readFlatpak(of: peer, ofSandbox, for: identification, promise)
         }
         waiting.withLock { $0.append(work, of: identification.peer) }
         startThreads()
@@ -97,8 +106,45 @@ final class PeerInspector: Sendable {
         }
     }
 
+    /// Reads the Flatpak app of a peer with another root directory on this thread, or on the one that reads those of other peers. The app
+    /// stays unknown if that one waits for files that did not come in time.
+    private func readFlatpak(
+        of peer: PeerIdentity, _ pidfd: Int32, for identification: Identification,
+        _ promise: EventLoopPromise<PeerIdentity?>
+    ) {
+        identification.hold(pidfd)
+        let work: @Sendable (Bool) -> Void = { isActive in
+            guard isActive else {
+                identification.release()
+                return promise.fail(TokenError(.agentUnavailable, "the agent is stopping"))
+            }
+            guard let pidfd = identification.begin(), let processID = peer.processID,
+                let process = try? PosixFiles.FileDescriptor(opened: pidfd)
+            else { return promise.succeed(nil) }
+            var peer = peer
+            peer.sandbox = PeerIdentity.Sandbox(app: self.reader.flatpak(of: processID, process))
+            promise.succeed(peer)
+        }
+        switch sandboxes.withLock({ $0.add(work, for: identification) }) {
+        case .first: while let work = sandboxes.withLock({ $0.next() }) { work(true) }
+        case .waiting: break
+        case .none:
+            identification.release()
+            promise.succeed(peer)
+        }
+    }
+
     /// Identifies a peer, and blocks the calling thread meanwhile.
     func identify(_ credentials: PeerCredentials, pidfd: Int32) -> PeerIdentity? {
+        identify(credentials, pidfd: pidfd) { processID, pidfd in reader.flatpak(of: processID, pidfd) }
+    }
+
+    /// Returns the Flatpak app of a process with another root directory.
+    private typealias FlatpakReader = (_ processID: Int32, _ pidfd: borrowing PosixFiles.FileDescriptor) -> String?
+
+    private func identify(
+        _ credentials: PeerCredentials, pidfd: Int32, _ flatpak: FlatpakReader
+    ) -> PeerIdentity? {
         #if os(Linux)
             var peer = PeerIdentity(userID: credentials.userID, processID: credentials.processID)
             guard let processID = credentials.processID, seesProcesses else {
@@ -119,7 +165,7 @@ final class PeerInspector: Sendable {
             switch reader.facts(of: processID, process) {
             case .success(let facts):
                 peer.executable = facts.executable
-                peer.sandbox = sandbox(of: processID, process, folder, hasSameRoot: facts.hasSameRoot)
+                peer.sandbox = sandbox(of: processID, process, folder, hasSameRoot: facts.hasSameRoot, flatpak)
             case .failure(let error):
                 if error.number == ESRCH { return nil }
                 peer.sandbox = PeerIdentity.Sandbox(app: nil)
@@ -134,7 +180,7 @@ final class PeerInspector: Sendable {
     /// profile of a Snap. A process that hides its root directory counts too if anything that it cannot hide is a container's.
     private func sandbox(
         of processID: Int32, _ pidfd: borrowing PosixFiles.FileDescriptor, _ folder: borrowing ProcessFolder,
-        hasSameRoot: Bool?
+        hasSameRoot: Bool?, _ flatpak: FlatpakReader
     ) -> PeerIdentity.Sandbox? {
         if let snap = folder.snap { return PeerIdentity.Sandbox(app: snap) }
         guard let status = folder.status else { return PeerIdentity.Sandbox(app: nil) }
@@ -142,7 +188,7 @@ final class PeerInspector: Sendable {
         switch hasSameRoot {
         case true?: return isNested ? PeerIdentity.Sandbox(app: nil) : nil
         case nil: return isNested || isConfined(status, folder) ? PeerIdentity.Sandbox(app: nil) : nil
-        case false?: return PeerIdentity.Sandbox(app: flatpak(of: processID, pidfd))
+        case false?: return PeerIdentity.Sandbox(app: flatpak(processID, pidfd))
         }
     }
 
@@ -154,19 +200,45 @@ final class PeerInspector: Sendable {
         return !ownUserMap.hasSameBytes(as: userMap)
     }
 
-    /// The Flatpak app of a process with another root directory; nil also while a thread waits for another sandbox's files.
-    private func flatpak(of processID: Int32, _ pidfd: borrowing PosixFiles.FileDescriptor) -> String? {
-        let mayRead = isReadingSandbox.withLock { isReading in
-            guard !isReading else { return false }
-            isReading = true
-            return true
-        }
-        guard mayRead else { return nil }
-        defer { isReadingSandbox.withLock { $0 = false } }
-        return reader.flatpak(of: processID, pidfd)
+    private static let timeLimit = TimeAmount.seconds(2)
+}
+
+/// The reading of files of sandboxes, one after the other: they may be on a file system that never answers. Peers take turns.
+private struct SandboxReading {
+    typealias Work = @Sendable (_ isActive: Bool) -> Void
+
+    /// What becomes of work that is added.
+    enum Place {
+        /// The caller does it, and what is added meanwhile.
+        case first
+        case waiting
+        /// It is not done: the work in progress was not done in time.
+        case none
     }
 
-    private static let timeLimit = TimeAmount.seconds(2)
+    private var waiting = RoundRobin<PeerKey, (identification: Identification, work: Work)>()
+    private var current: Identification?
+    /// Whether the time of the current identification is over.
+    private var isBlocked = false
+
+    mutating func add(_ work: @escaping Work, for identification: Identification) -> Place {
+        guard !isBlocked else { return .none }
+        waiting.append((identification, work), of: identification.peer)
+        guard current == nil else { return .waiting }
+        current = identification
+        return .first
+    }
+
+    /// Ends the current work, and begins the next one; nil if there is none.
+    mutating func next() -> Work? {
+        let next = waiting.popFirst()
+        (current, isBlocked) = (next?.identification, false)
+        return next?.work
+    }
+
+    mutating func timeIsOver(for identification: Identification) {
+        if current === identification { isBlocked = true }
+    }
 }
 
 /// The place of a connection among those that wait to be identified.
@@ -200,10 +272,10 @@ final class Identification: Sendable {
         close()
     }
 
-    /// Keeps a descriptor of the peer's process until the identification begins or is abandoned.
+    /// Keeps a descriptor of the peer's process until the identification begins, or goes on, or is abandoned.
     fileprivate func hold(_ pidfd: Int32) {
         let isWaiting = state.withLock { state in
-            guard case .waiting = state else { return false }
+            if case .abandoned = state { return false }
             state = .waiting(pidfd: pidfd)
             return true
         }

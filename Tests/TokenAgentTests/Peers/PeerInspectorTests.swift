@@ -114,6 +114,25 @@ internal import Testing
             try await sandbox.stop()
         }
 
+        /// One thread reads the files of sandboxes, whose other connections wait for it.
+        @Test(.enabled(if: Sandbox.isPossible, "only root can make a sandbox"))
+        func namesTheAppOfEachOfManyConnections() async throws {
+            let sandbox = try await Sandbox.start(info: "[Application]\nname=org.contoso.Notes\n")
+            let inspector = PeerInspector(executables: [], helper: nil, timers: .system)
+            defer { inspector.stop() }
+            let credentials = PeerCredentials(processID: try sandbox.processID, userID: geteuid())
+            let loop = MultiThreadedEventLoopGroup.singleton.any()
+            let peers = try await loop.flatSubmit {
+                let peers = (1...100).map { number in
+                    inspector.identify(
+                        credentials, pidfd: -1, for: Identification(of: .process(number)) {}, on: loop)
+                }
+                return EventLoopFuture.whenAllSucceed(peers, on: loop)
+            }.get()
+            for peer in peers { #expect(peer?.sandbox == .init(app: "flatpak:org.contoso.Notes")) }
+            try await sandbox.stop()
+        }
+
         /// A sandbox that may mount file systems can mount one of its terminals, whose keys would then end the helper.
         @Test(.enabled(if: Sandbox.isPossible, "only root can make a sandbox"))
         func takesNoTerminalInThePlaceOfTheFile() async throws {
