@@ -32,6 +32,8 @@ final class PeerInspector: Sendable {
     /// Whether `/proc` has the IDs of this process's PID namespace, as those of peers are. In that of another one, which an agent in a PID
     /// namespace of its own may see, an ID is another process's.
     private let seesProcesses: Bool
+    /// Whether process 1 may gain privileges. If not, as in some containers, no process beside it may, whether it is in a sandbox or not.
+    private let mayGainPrivileges: Bool
     /// The capabilities that this process could have at most when it was started.
     private let ownBounds: UInt64
     /// The map of user IDs of this process; nil if it cannot be read.
@@ -47,6 +49,10 @@ final class PeerInspector: Sendable {
         if let own = try? ProcessFolder.own() { (status, userMap) = (own.status, own.userMap) }
         (seesProcesses, ownBounds) = (status?.namespaceDepth == 1, status?.capabilityBounds ?? 0)
         ownUserMap = userMap
+        var first = ProcessStatus?.none
+        if let folder = try? ProcessFolder.first() { first = folder.status }
+        // As process 1 this one tells nothing: it has given up to gain privileges itself.
+        mayGainPrivileges = getpid() == 1 || first?.hasNoNewPrivileges != true
     }
 
     /// Stops the threads without waiting for one that a peer's file system blocks.
@@ -195,7 +201,7 @@ final class PeerInspector: Sendable {
     /// Whether a process that hides its root directory may be in a container. Sandboxes of the user's set `no_new_privs` or are in a user
     /// namespace, whose map of user IDs differs; a container that root has started lacks capabilities that this process can have.
     private func isConfined(_ status: ProcessStatus, _ folder: borrowing ProcessFolder) -> Bool {
-        if status.hasNoNewPrivileges || ownBounds & ~status.capabilityBounds != 0 { return true }
+        if status.hasNoNewPrivileges && mayGainPrivileges || ownBounds & ~status.capabilityBounds != 0 { return true }
         guard let ownUserMap, let userMap = folder.userMap else { return true }
         return !ownUserMap.hasSameBytes(as: userMap)
     }

@@ -31,6 +31,11 @@ struct ProcessFolder: ~Copyable {
         ProcessFolder(folder: try FileDescriptor(directory: "/proc/self"))
     }
 
+    /// The folder of process 1.
+    static func first() throws(SystemError) -> ProcessFolder {
+        ProcessFolder(folder: try FileDescriptor(directory: "/proc/1"))
+    }
+
     private init(folder: consuming FileDescriptor) { self.folder = folder }
 
     /// The effective user ID of the process, also of one that hides its files; nil if the process has ended.

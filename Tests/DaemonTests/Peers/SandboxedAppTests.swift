@@ -119,21 +119,34 @@ internal import Testing
             }
         }
 
-        /// An agent in a PID namespace of its own may see the `/proc` of another one, where the IDs of its peers are those of other processes.
+        /// Runs `ssoctl status` beside an agent, both by a command that starts programs in namespaces of their own.
+        private func statusOfAnAgent(
+            _ f: AgentProcessFixture, by command: [String]
+        ) async throws -> (status: Int32, output: String, errors: String) {
+            let script = """
+                exec 3< <(exec "$0" --allow-loopback-http 2>&1)
+                while read -r line <&3; do [[ $line == "listening on"* ]] && break; done
+                "$1" status; exit $?
+                """
+            let programs = [Executable.path("sso-agent"), Executable.path("ssoctl")]
+            return try await f.run("/usr/bin/env", command + ["bash", "-c", script] + programs)
+        }
+
+        /// An agent in a PID namespace of its own may see the `/proc` of another one, where its peers' IDs are those of others.
         @Test func getsNothingFromAnAgentThatSeesOtherProcesses() async throws {
             try await AgentProcessFixture.with(rules: Self.rules) { f in
-                let script = """
-                    exec 3< <(exec "$0" --allow-loopback-http 2>&1)
-                    while read -r line <&3; do [[ $line == "listening on"* ]] && break; done
-                    "$1" status; exit $?
-                    """
-                let refused = try await f.run(
-                    "/usr/bin/env",
-                    [
-                        "unshare", "--pid", "--fork", "--kill-child", "bash", "-c", script,
-                        Executable.path("sso-agent"), Executable.path("ssoctl"),
-                    ])
+                let refused = try await statusOfAnAgent(f, by: ["unshare", "--pid", "--fork", "--kill-child"])
                 #expect(refused.status == 1 && refused.errors.contains("sandboxed"), "\(refused)")
+            }
+        }
+
+        /// As in a Kubernetes pod without privilege escalation, where `ssoctl` hides its root directory from the agent.
+        @Test func isNoAppBesideAnAgentInAContainerWhoseProcessesGainNoPrivileges() async throws {
+            try await AgentProcessFixture.with(rules: Self.rules) { f in
+                let container = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
+                let limits = ["setpriv", "--no-new-privs", "--bounding-set=-sys_ptrace"]
+                let served = try await statusOfAnAgent(f, by: container + limits)
+                #expect(served.status == 0, "\(served)")
             }
         }
 
