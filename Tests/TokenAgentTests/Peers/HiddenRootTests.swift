@@ -48,7 +48,12 @@ internal import Testing
             try await expect(.sandboxed, of: process)
         }
 
-        @Test func countsAProcessThatGainsNoPrivilegesAsSandboxed() async throws {
+        /// Whether process 1 gains no privileges, as in some containers: the mark then says nothing about the others.
+        private static var isInSuchAContainer: Bool {
+            (try? String(contentsOfFile: "/proc/1/status", encoding: .utf8))?.contains("NoNewPrivs:\t1") ?? false
+        }
+
+        @Test(.disabled(if: isInSuchAContainer)) func countsAProcessThatGainsNoPrivilegesAsSandboxed() async throws {
             let process = try TestProcess(
                 "/usr/bin/env", ["setpriv", "--no-new-privs"] + OtherUser.command + ["bash", "-c", Self.hidden()])
             try await expect(.sandboxed, of: process)
