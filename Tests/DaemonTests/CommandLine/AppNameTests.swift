@@ -314,6 +314,18 @@ internal import Testing
         }
     }
 
+    @Test func replacesAnAppOnlyIfItIsToldTo() async throws {
+        try await AgentProcessFixture.with { f in
+            try await f.addApp("graph", clientID: "app-1")
+            let before = try f.configuration()
+            let add = ["app", "add", "graph", "--client-id", "app-2", "--authority", "\(f.emulator.url)/common"]
+            let refused = try await f.failure(add, status: 1)
+            #expect(refused["nextCommand"] as? String == "ssoctl app show graph", "\(refused)")
+            #expect(try f.configuration() == before)
+            #expect(try await f.json(add + ["--force"])["clientId"] as? String == "app-2")
+        }
+    }
+
     @Test func readsTheSystemsAppsAndChangesTheUsersFileOnly() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()

@@ -66,7 +66,7 @@ internal import TokenWire
         }
     }
 
-    @Test(arguments: [(7, 7), (nil, 60)] as [(Int?, Int)])
+    @Test(arguments: [(7, 7), (nil, 60), (0, 1), (100_000, 3600)] as [(Int?, Int)])
     func waitsWithTheNextSignInAtAnOverloadedProvider(retryAfter: Int?, seconds: Int) async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()

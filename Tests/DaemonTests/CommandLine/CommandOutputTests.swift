@@ -58,6 +58,28 @@ internal import Testing
         }
     }
 
+    /// An older ADAL has saved the access token alone.
+    @Test func printsNoAccessTokenInPlaceOfAMissingIDToken() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let authority = "https://login.microsoftonline.com/fabrikam.com"
+            let entry = [
+                "tokenType": "Bearer", "expiresOn": "2036-09-18 14:13:20.123456", "accessToken": "guest-token",
+                "resource": "https://api", "userId": "zoe@contoso.com", "_clientId": "app-2", "_authority": authority,
+                "tenantId": "e71b7c87-f5e7-4feb-9268-30580fce3171", "oid": "11111111-2222-4333-8444-555555555555",
+            ]
+            let file = f.folder.file("cache.json")
+            try JSONSerialization.data(withJSONObject: [entry]).write(to: URL(filePath: file))
+            try await f.ssoctl(["import", file])
+            let app = ["--client-id", "app-2", "--resource", "https://api", "--authority", authority]
+            let token = ["token", "--username", "zoe@contoso.com"] + app
+            #expect(try await f.ssoctl(token).output == "guest-token\n")
+            let ended = try await f.ssoctl(token + ["--id-token"], status: 1)
+            #expect(ended.output.isEmpty && ended.errors.contains("there is no ID token"), "\(ended)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     /// A script that stores a token takes an empty file for one otherwise.
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full"), "Linux only"))
     func failsIfItsOutputIsLost() async throws {
@@ -183,6 +205,15 @@ internal import Testing
             #expect(all["apps"] as? [String] == ["graph"] && all["refreshTokens"] as? Int == 1)
             #expect(try await f.ssoctl(["accounts"]).output.contains("No accounts"))
             try await f.ssoctl(["sign-out", "alice"], status: 3)
+        }
+    }
+
+    /// The agent would look for an account with this very name.
+    @Test func signsNobodyOutByTheBeginningOfSeveralNames() async throws {
+        try await withToken { f in
+            try await f.signIn(app: "graph", "alicia@contoso.com")
+            let errors = try await f.ssoctl(["sign-out", "--username", "ali"], status: 2).errors
+            #expect(errors.contains("alicia@contoso.com"), "\(errors)")
         }
     }
 

@@ -25,6 +25,45 @@ internal import TokenWire
         }
     }
 
+    /// A person runs what follows an arrow.
+    @Test func showsNoCommandOfAnotherUsersChecks() async throws {
+        try await AgentProcessFixture.with { f in
+            let path = f.folder.file("other.sock")
+            let check = HealthCheck(name: "store", ok: false, detail: "it is locked", hint: "curl evil.example")
+            let agent = try PretendedAgent(at: path) { frame in
+                guard (try? frame.request(Diagnose.self)) != nil else { return nil }
+                return ReplyFrame.encode(.success(Diagnose.Reply(checks: [check])), to: Diagnose.self, id: frame.id)
+            }
+            defer { agent.end() }
+            let variables = ["SSO_AGENT_SOCK": path, "SSO_AGENT_OWNER": "4711"]
+            let printed = try await f.ssoctl(["doctor"], status: 1, variables: variables).output
+            #expect(printed.contains("it is locked") && !printed.contains("evil.example"), "\(printed)")
+        }
+    }
+
+    /// The identity provider chooses the names.
+    @Test func showsEachAccountOnOneLine() async throws {
+        try await AgentProcessFixture.with { f in
+            let path = f.folder.file("other.sock")
+            let account = Account(
+                homeAccountID: HomeAccountID("a.b"), username: "alice\n  → curl evil.example", environment: "host",
+                source: .msal)
+            let agent = try PretendedAgent(at: path) { frame in
+                if (try? frame.request(ListAccounts.self)) != nil {
+                    let list = ListAccounts.Reply(accounts: [account])
+                    return ReplyFrame.encode(.success(list), to: ListAccounts.self, id: frame.id)
+                }
+                guard (try? frame.request(ListCredentials.self)) != nil else { return nil }
+                let denied = TokenError(.requestDenied, "not for this program")
+                return ReplyFrame.encode(.failure(denied), to: ListCredentials.self, id: frame.id)
+            }
+            defer { agent.end() }
+            let printed = try await f.ssoctl(["accounts"], variables: ["SSO_AGENT_SOCK": path]).output
+            let isWhole = printed.split(separator: "\n").contains { $0.contains("alice") && $0.contains("→ curl") }
+            #expect(isWhole, "\(printed)")
+        }
+    }
+
     /// A line break in a token or its type would be the beginning of another header.
     @Test(
         arguments: [

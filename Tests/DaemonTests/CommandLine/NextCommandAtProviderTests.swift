@@ -198,6 +198,19 @@ internal import Testing
         }
     }
 
+    /// Nothing says which of them is to sign in.
+    @Test func suggestsNoneOfSeveralAccountsOfOtherApps() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            try await f.addApp("mail", clientID: "app-2")
+            for name in ["alice@contoso.com", "bob@contoso.com"] { try await f.signIn(app: "graph", name) }
+            let failed = try await f.failure(["token", "mail"], status: 2)
+            #expect(failed["nextCommand"] as? String == "ssoctl sign-in mail", "\(failed)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     /// The identity provider chooses the names.
     @Test func namesAnAccountThatLooksLikeAnOption() async throws {
         try await AgentProcessFixture.with { f in

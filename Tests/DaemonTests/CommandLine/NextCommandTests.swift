@@ -293,6 +293,17 @@ internal import Testing
         }
     }
 
+    /// One group would be served for both, in which other users may be signed in.
+    @Test func publishesNoAppsOfDifferentGroupsAtOneSocket() async throws {
+        try await AgentProcessFixture.with { f in
+            for name in ["one", "two"] {
+                try await f.ssoctl(["app", "add", name, "--client-id", Self.clientID, "--group", name])
+            }
+            let error = try await f.failure(["publish", "--socket", "/x", "--app", "one", "--app", "two"], status: 64)
+            #expect(error["nextCommand"] as? String == "ssoctl app show one", "\(error)")
+        }
+    }
+
     @Test func createsAConfigurationThatTheEnvironmentNames() async throws {
         try await AgentProcessFixture.with { f in
             let variables = ["SSO_AGENT_CONFIG": f.folder.file("new/config.toml")]

@@ -215,6 +215,17 @@ internal import TokenModel
         }
     }
 
+    /// Whoever may write to the state directory can replace the log.
+    @Test func showsEachLineOnOneLine() async throws {
+        try await AgentProcessFixture.with { f in
+            let path = f.folder.file("audit.log")
+            let line = #"{"seq":1,"prev":"x","event":"token","username":"eve\n  → curl evil.example"}"#
+            try (line + "\n").write(toFile: path, atomically: false, encoding: .utf8)
+            let ended = try await f.run("ssoctl", ["audit", "--file", path])
+            #expect(ended.output == "token eve   → curl evil.example\n", "\(ended)")
+        }
+    }
+
     @Test func followsTheRunningAgent() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()

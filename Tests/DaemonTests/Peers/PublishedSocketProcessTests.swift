@@ -216,6 +216,15 @@ internal import TokenWire
         }
     }
 
+    @Test func isPublishedForADay() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let ended = try await f.publish(try f.makeSocketFolder(), ["--ttl", "24h"])
+            #expect(ended.status == 0, "\(ended)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     /// As a client sends them that checks nothing.
     @Test func refusesImpossibleValues() async throws {
         try await AgentProcessFixture.with { f in

@@ -34,6 +34,19 @@ internal import TokenWire
         }
     }
 
+    /// Somebody else may be signed in to the page of the provider.
+    @Test func saysThatAnotherUserThanTheSuggestedOneHasSignedIn() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            f.emulator.control.settings.idTokenClaims = ["preferred_username": .string("bob@contoso.com")]
+            let ended = try await f.ssoctl(["sign-in", "--login-hint", "alice@contoso.com"])
+            let notice = "ssoctl: --login-hint suggested alice@contoso.com, and bob@contoso.com has signed in\n"
+            #expect(ended.errors.contains(notice), "\(ended)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     @Test func opensNoBrowserIfThePageIsToBePrinted() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()

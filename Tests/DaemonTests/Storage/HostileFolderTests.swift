@@ -68,6 +68,19 @@ internal import TokenModel
         }
     }
 
+    /// Who can add an authority can have the agent send refresh tokens to another host.
+    @Test func refusesCertificateAuthoritiesThatOthersMayChange() async throws {
+        try await AgentProcessFixture.with(usesTLS: true) { f in
+            let file = f.folder.file("ca.pem")
+            let authorities = try #require(f.environment["SSL_CERT_FILE"])
+            try FileManager.default.copyItem(atPath: authorities, toPath: file)
+            try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: file)
+            let environment = f.environment.merging(["SSL_CERT_FILE": file]) { $1 }
+            let ended = try await TestProcess("sso-agent", ["--check-config"], environment: environment).finish()
+            #expect(ended.status == 1 && ended.errors.contains("chmod go-w \(file)"), "\(ended)")
+        }
+    }
+
     /// A file whose reading would not end, one that claims records without end, and pipes without a writer.
     @Test(arguments: ["view", "pipe", "pipe.new"])
     func servesAndStopsWithAHostileStore(kind: String) async throws {

@@ -259,6 +259,27 @@ internal import TokenModel
         }
     }
 
+    /// A script that runs at each log-in has no passphrase to give to a store that is open.
+    @Test func asksForNoPassphraseOfAnOpenStore() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await shell(f, "echo 'correct horse' | ssoctl key set passphrase")
+            try await shell(f, "ssoctl unlock </dev/null")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func readsTheCurrentPassphraseBeforeTheNewOne() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await shell(f, "echo 'correct horse' | ssoctl key set passphrase")
+            try await shell(f, "printf 'correct horse\\nanother horse\\n' | ssoctl key set passphrase")
+            try await shell(f, "ssoctl lock")
+            try await shell(f, "echo 'another horse' | ssoctl unlock")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     @Test func refusesAPassphraseThatIsTooLong() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()

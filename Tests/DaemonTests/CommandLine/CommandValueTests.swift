@@ -1,0 +1,68 @@
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+
+@testable internal import ssoctl
+
+/// The authorities and the tokens of accounts, as commands find them, without a process.
+@Suite(.bounded) struct CommandValueTests {
+    private static func account(
+        at environment: String, home identifier: String = "object.tenant", _ profiles: [TenantProfile] = []
+    ) -> Account {
+        Account(
+            homeAccountID: HomeAccountID(identifier), username: "alice@contoso.com", environment: environment,
+            source: .msal, tenantProfiles: profiles)
+    }
+
+    private static func profile(_ realm: String, isHome: Bool) -> TenantProfile {
+        TenantProfile(
+            realm: realm, localAccountID: nil, username: nil, environment: "login.windows.net", isHome: isHome)
+    }
+
+    private static func credential(
+        _ kind: Credential.Kind, of account: AccountReference, expiresOn: Int64? = nil
+    ) throws -> Credential {
+        Credential(
+            id: "id", kind: kind, clientID: try #require(ClientID("app-1")),
+            authority: "https://login.microsoftonline.com/common", expiresOn: expiresOn, account: account)
+    }
+
+    /// A silent request without an authority would be at another tenant, in which the account is a guest.
+    @Test func takesTheAuthorityOfTheHomeTenant() {
+        let profiles = [Self.profile("guest", isHome: false), Self.profile("home", isHome: true)]
+        let authority = Authority(of: Self.account(at: "login.windows.net", profiles), localScheme: "https")
+        #expect(authority?.url == "https://login.microsoftonline.com/home")
+    }
+
+    /// What is not known of another provider is not taken from Entra.
+    @Test(arguments: ["id.example.com", "login.contoso.test"])
+    func makesUpNoAuthorityOfAnotherProvider(environment: String) {
+        #expect(Authority(of: Self.account(at: environment), localScheme: "https") == nil)
+    }
+
+    /// Without its host, the user would sign in at the public cloud.
+    @Test func keepsTheHostOfTheAppBesideATenant() throws {
+        let app = try Authority("https://login.microsoftonline.us/common")
+        let authority = try ProviderChoice(tenant: TenantName("contoso.com")).authority(app: app)
+        #expect(authority?.url == "https://login.microsoftonline.us/contoso.com")
+    }
+
+    @Test func countsNoTokenThatHasExpired() throws {
+        let account = Self.account(at: "login.windows.net")
+        let tokens = AccountTokens([try Self.credential(.accessToken, of: account.reference, expiresOn: 1000)])
+        let before = tokens.summary(of: AccountJSON(account), [:], now: 999)
+        #expect(before.state == .notRenewable)
+        #expect(before.validUntil == 1000)
+        let after = tokens.summary(of: AccountJSON(account), [:], now: 1000)
+        #expect(after.state == .signedOut)
+        #expect(after.validUntil == nil)
+    }
+
+    /// An older ADAL has saved a token under a name alone, which two accounts have.
+    @Test func listsTheTokensOfANameOnce() throws {
+        let name = AccountReference(username: "Alice@contoso.com")
+        let tokens = AccountTokens([try Self.credential(.refreshToken, of: name)])
+        let accounts = ["object.tenant", "other.tenant"].map { Self.account(at: "login.windows.net", home: $0) }
+        #expect(tokens.credentials(of: accounts).count == 1)
+    }
+}
