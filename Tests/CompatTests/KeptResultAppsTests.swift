@@ -90,6 +90,17 @@ internal import TokenModel
         #expect(throws: NSError.self) { try request() }
     }
 
+    /// An API has refused the token of the earlier request, and has named the claims.
+    @Test func makesARequestOfMSALWithClaimsEachTime() throws {
+        let (settings, recent) = (try MSALRequestTests.settings(), RecentSilentRequests())
+        let parameters = MSALRequestTests.silent()
+        _ = try settings.silentRequest(parameters, recent: recent)
+        parameters.claimsRequest = MSALClaimsRequest()
+        try parameters.claimsRequest?.requestClaim(MSALIndividualClaimRequest(name: "nbf"), for: .accessToken)
+        let request = try settings.silentRequest(parameters, recent: recent)
+        #expect(request.parameters.claims == #"{"access_token":{"nbf":null}}"#)
+    }
+
     @Test func makesAValueOncePerKeyAndForgetsTheOldest() throws {
         let values = RecentValues<Int, Int>(limit: 3)
         var made: [Int] = []

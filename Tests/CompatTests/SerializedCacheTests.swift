@@ -311,6 +311,11 @@ internal import TokenModel
         }
     }
 
+    /// Nobody else finds the tokens of an app that names no group, as in ADAL.
+    @Test func hasAGroupOfTheProgramWithoutAName() {
+        for name in [nil, "", " "] { #expect(SharingGroup(adalName: name) != .standard) }
+    }
+
     /// An import is in progress when the group changes: the archive is not one that the other group has.
     @Test func importsAnEqualArchiveIntoTheGroupThatIsUsedNext() async throws {
         let another = try #require(SharingGroup("another"))

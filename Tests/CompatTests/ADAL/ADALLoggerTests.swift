@@ -1,4 +1,3 @@
-internal import ADALCompat
 internal import AgentClient
 internal import CompatSupport
 internal import Dispatch
@@ -6,6 +5,8 @@ internal import Foundation
 internal import Synchronization
 internal import TestSupport
 internal import Testing
+
+@testable internal import ADALCompat
 
 /// The settings of the log are those of the process, so these tests run one after the other.
 @Suite(.bounded, .serialized) struct ADALLoggerTests {
@@ -129,5 +130,29 @@ internal import Testing
         ADLogger.setLoggerCallback { _, message, _ in lines.add(message) }
         try await fail(lines)
         #expect(lines.all.isEmpty)
+    }
+
+    /// An older callback is not told which messages name a user.
+    @Test func tellsAnOlderCallbackPersonalDataBesideTheMessage() {
+        let told = Mutex<[String?]>([])
+        let callback: LogCallback = { _, message, text, _, _ in told.withLock { $0 += [message, text] } }
+        var state = ADLogger.State()
+        state.oldCallback = AppCallback(callback)
+        state.callBack(ADAL_LOG_LEVEL_INFO, "of alice@contoso.com", isPii: true, code: 0)
+        state.callBack(ADAL_LOG_LEVEL_INFO, "began", isPii: false, code: 0)
+        #expect(told.withLock { $0 } == ["PII message", "of alice@contoso.com", "began", nil])
+    }
+
+    /// A terminal may be recorded, and a journal be read by others. In a process of its own, since all tests write there.
+    @Test func writesNoPersonalDataToStandardError() async {
+        let ended = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            ADLogger.setPiiEnabled(true)
+            ADLogger.setNSLogging(true)
+            ADLogger.setLoggerCallback { _, _, _ in }
+            try await ADALLoggerTests().request(ADALLoggerTests.Lines())
+        }
+        let written = String(decoding: ended?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(written.contains("acquireTokenSilent began"), "\(written)")
+        #expect(!written.contains("alice@contoso.com"), "\(written)")
     }
 }

@@ -63,6 +63,23 @@ internal import TokenModel
         #expect(result.authority == "https://login.microsoftonline.us/common")
     }
 
+    /// Requests of the app would go to whatever a token names as its issuer.
+    @Test func namesNoOtherHostThanThoseOfClouds() throws {
+        var token = token()
+        token.authority = "https://proxy.example/72f988bf"
+        let result = ADAuthenticationResult(token, for: try target("https://login.windows.net/common"))
+        #expect(result.authority == "https://login.windows.net/common")
+    }
+
+    /// The identifier is not a name that a sign-in page could be filled in with.
+    @Test func namesAnAccountWithoutANameByItsIdentifier() throws {
+        let target = try target("https://login.windows.net/common")
+        let user = ADAuthenticationResult(token(username: nil), for: target).tokenCacheItem?.userInformation
+        #expect(user?.userId == "uid.utid")
+        #expect(user?.userIdDisplayable == false)
+        #expect(user?.homeAccountId == "uid.utid")
+    }
+
     @Test func describesAnAccountWithoutAnIDToken() throws {
         let target = try target("https://login.windows.net/common")
         let named = ADAuthenticationResult(token(), for: target).tokenCacheItem?.userInformation

@@ -89,6 +89,14 @@ internal import Testing
         #expect(copy?.homeAccountId == "uid.utid")
     }
 
+    @Test func decodesTheArchiveOfAnAccountWithoutAnIDToken() throws {
+        let info = ADUserInformation(userID: "alice@contoso.com", isDisplayable: true, homeAccountID: "uid.utid")
+        let archive = try NSKeyedArchiver.archivedData(withRootObject: info, requiringSecureCoding: true)
+        let copy = try NSKeyedUnarchiver.unarchivedObject(ofClass: ADUserInformation.self, from: archive)
+        #expect(copy == info)
+        #expect(copy?.userIdDisplayable == true)
+    }
+
     // Mirrors: ADUserInformationTests testIsEqual_… (3), testCopyWithZone_whenAllPropertiesAreSet_shouldCopyAllOfThem
     @Test func comparesTokenAndHomeAccountID() throws {
         let (alice, bob) = (

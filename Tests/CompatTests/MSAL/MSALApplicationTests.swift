@@ -97,6 +97,15 @@ internal import TokenModel
         #expect(Sample.failure { try accounts.remove(known, wipeAccount: true) }?.domain == "provider")
     }
 
+    /// One that fails does not keep the account in another.
+    @Test func notifiesEachProviderOfARemovalAndReportsTheFirstError() {
+        let (first, second) = (ExternalProvider(name: "first"), ExternalProvider(name: "second"))
+        let accounts = ExternalAccounts([first, second])
+        let error = Sample.failure { try accounts.remove(MSALAccount(Sample.account()), wipeAccount: false) }
+        #expect(error?.domain == "first")
+        #expect(second.removals == 1)
+    }
+
     @Test func logsWithoutSecretsAtTheLevelAskedFor() async {
         let lines = Mutex<[String]>([])
         let logger = MSALLoggerConfig()
@@ -127,12 +136,18 @@ internal import TokenModel
     }
 }
 
-/// A provider with the account of Anna, which the agent has too, and that of Carl.
+/// A provider with the account of Anna, which the agent has too, and that of Carl. It fails to remove one.
 private final class ExternalProvider: NSObject, MSALExternalAccountProviding {
+    private let name: String
+    private(set) var removals = 0
+
+    init(name: String = "provider") { self.name = name }
+
     func update(_ account: any MSALAccountProtocol, idTokenClaims: [AnyHashable: Any]) throws {}
 
     func remove(_ account: any MSALAccountProtocol, wipeAccount: Bool, tenantProfiles: [MSALTenantProfile]?) throws {
-        throw NSError(domain: "provider", code: 1)
+        removals += 1
+        throw NSError(domain: name, code: 1)
     }
 
     func accounts(with parameters: MSALAccountEnumerationParameters) throws -> [any MSALAccountProtocol] {

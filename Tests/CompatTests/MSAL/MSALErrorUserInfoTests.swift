@@ -95,6 +95,32 @@ internal import TokenModel
         #expect(refusal.msalUserInfo(nil)[MSALHTTPHeadersKey] as? [String: String] == received)
     }
 
+    /// The agent waits for a minute then.
+    @Test func hasTheSecondsAlsoIfTheResponseNamesNone() {
+        var details = TokenError.Details()
+        details.httpStatus = 503
+        details.throttledUntil = 1_900_000_060
+        details.reason = .throttled
+        let error = TokenError(.unhandledHTTPResponse, "busy", details: details)
+        let headers = error.msalUserInfo(nil, now: 1_900_000_000)[MSALHTTPHeadersKey] as? [String: String]
+        #expect(headers == ["Retry-After": "60"])
+    }
+
+    /// RFC 9110 section 5.2.
+    @Test func joinsTheValuesOfOneHeaderField() {
+        var details = TokenError.Details()
+        details.httpHeaders = ["Warning": "110", "warning": "112"]
+        let error = TokenError(.unhandledHTTPResponse, "busy", details: details)
+        let headers = error.msalUserInfo(nil)[MSALHTTPHeadersKey] as? [String: String]
+        #expect(headers == ["Warning": "110, 112"])
+    }
+
+    /// It has a code of Foundation's, unlike the other errors that the agent alone has.
+    @Test func hasNoErrorUnderANetworkFailure() {
+        let error = MSALError.error(for: TokenError(.networkUnavailable, "down"))
+        #expect(error.userInfo[NSUnderlyingErrorKey] == nil)
+    }
+
     @Test func omitsKeysOfUnknownValues() {
         let info = MSALError.error(for: TokenError(.interactionRequired, "sign in")).userInfo
         #expect(Set(info.keys) == [MSALErrorDescriptionKey, NSLocalizedDescriptionKey])

@@ -131,6 +131,19 @@ internal import TokenModel
         #expect(Sample.failure { _ = try Self.settings().silentRequest(parameters) }?.internalCode == -42000)
     }
 
+    /// A scheme that binds a token to a key of the app.
+    private final class ProofOfPossession: NSObject, MSALAuthenticationSchemeProtocol {
+        let scheme = MSALAuthScheme.pop
+        let authenticationScheme = "PoP"
+    }
+
+    /// The app would take a token that anybody can use for one that needs its key.
+    @Test func refusesAnotherSchemeThanBearer() {
+        let parameters = Self.silent()
+        parameters.authenticationScheme = ProofOfPossession()
+        #expect(Sample.failure { _ = try Self.settings().silentRequest(parameters) }?.internalCode == -42000)
+    }
+
     @Test(
         arguments: [
             (MSALPromptType.selectAccount, "select_account"), (.login, "login"), (.consent, "consent"),
@@ -243,5 +256,15 @@ internal import TokenModel
         parameters.extraQueryParameters = ["post_logout_redirect_uri": "https://contoso.com/bye"]
         let named = try #require(try session.signout(account, parameters).page.flatMap { URLComponents(string: $0) })
         #expect(named.queryItems == [URLQueryItem(name: "post_logout_redirect_uri", value: "https://contoso.com/bye")])
+    }
+
+    /// In a query, a plus sign means a space.
+    @Test func keepsThePlusSignOfAParameterOfTheSignOutPage() throws {
+        let session = try #require(try MSALPublicClientApplication(clientId: "client-1").session)
+        let parameters = MSALSignoutParameters(webviewParameters: Sample.webview)
+        parameters.signoutFromBrowser = true
+        parameters.extraQueryParameters = ["logout_hint": "anna+notes"]
+        let page = try session.signout(MSALAccount(Sample.account()), parameters).page
+        #expect(page?.hasSuffix("/logout?logout_hint=anna%2Bnotes") == true)
     }
 }
