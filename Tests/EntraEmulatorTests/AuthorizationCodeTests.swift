@@ -75,6 +75,21 @@ internal import Testing
         }
     }
 
+    /// As device codes and refresh tokens are.
+    @Test(arguments: ["tfp/contoso.example/b2c_1_in", "adfs"])
+    func bindsACodeToItsIssuer(other: String) async throws {
+        try await withEmulator { emulator in
+            var app = App(emulator: emulator)
+            let code = try await app.code()
+            app.authority = other
+            let reply = try await app.redeem(code: code)
+            #expect(reply.status == 400)
+            #expect(reply["error"] == "invalid_grant")
+            app.authority = "common"
+            #expect(try await app.redeem(code: code).status == 200)
+        }
+    }
+
     /// RFC 6749 section 5.2.
     @Test func refusesAnotherRedirectURIAtAnOpenIDProviderByTheStandard() async throws {
         try await withEmulator { emulator in

@@ -108,6 +108,16 @@ internal import Testing
         }
     }
 
+    @Test func isDecidedOnce() async throws {
+        try await withEmulator { emulator in
+            let app = App(emulator: emulator)
+            let start = try await start(app)
+            #expect(emulator.control.declineDeviceCode() == 1)
+            #expect(emulator.control.approveDeviceCode(start.text("user_code")) == 0)
+            #expect(try await poll(app, start)["error"] == "authorization_declined")
+        }
+    }
+
     /// RFC 8628 section 3.5.
     @Test func answersAPollAtAnOpenIDProviderByTheStandard() async throws {
         try await withEmulator { emulator in

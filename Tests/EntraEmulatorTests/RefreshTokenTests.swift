@@ -35,6 +35,18 @@ internal import Testing
         }
     }
 
+    /// RFC 6749 section 6.
+    @Test func grantsTheScopesOfTheSignInAfterANarrowerRequest() async throws {
+        try await withEmulator { emulator in
+            let app = App(emulator: emulator)
+            let first = try await app.signIn()
+            let narrow = try await app.redeem(refreshToken: first.text("refresh_token"), ["scope": "openid"])
+            #expect(narrow["scope"] == "openid")
+            let whole = try await app.redeem(refreshToken: narrow.text("refresh_token"))
+            #expect(whole["scope"] == first["scope"])
+        }
+    }
+
     @Test func issuesADifferentAccessTokenEachTime() async throws {
         try await withEmulator { emulator in
             let app = App(emulator: emulator)

@@ -338,4 +338,19 @@ internal import Testing
             #expect(try await status(app.signIn()) == 401)
         }
     }
+
+    @Test func refusesTheAccessTokensOfARevokedUserOnly() async throws {
+        try await withEmulator { emulator in
+            let app = App(emulator: emulator)
+            func status(_ reply: Reply) async throws -> Int {
+                let bearer = ["authorization": "Bearer \(reply.text("access_token") ?? "")"]
+                return try await HTTP.get("\(emulator.url)/oidc/userinfo", headers: bearer).status
+            }
+            let alice = try await app.signIn(["login_hint": "alice@contoso.example"])
+            let bob = try await app.signIn(["login_hint": "bob@contoso.example"])
+            emulator.control.revokeTokens(of: "alice@contoso.example")
+            #expect(try await status(alice) == 401)
+            #expect(try await status(bob) == 200)
+        }
+    }
 }
