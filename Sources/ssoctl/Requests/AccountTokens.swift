@@ -1,21 +1,21 @@
 internal import AgentClient
 internal import TokenModel
 
-/// The tokens of the accounts of a sharing group.
+/// The tokens of the accounts of a sharing group, without those that name no user.
 struct AccountTokens {
     /// Whether a provider of this machine has issued a token without TLS.
     private var hasTokenWithoutTLS = false
     private var ofIdentifier: [String: [Credential]] = [:]
     /// The tokens of accounts that are known by a username alone, in lower case.
-    private var ofName: [String?: [Credential]] = [:]
+    private var ofName: [String: [Credential]] = [:]
 
     init(_ credentials: [Credential]) {
         for credential in credentials {
             if credential.authority.hasPrefix("http://") { hasTokenWithoutTLS = true }
             if let identifier = credential.account.homeAccountID?.text {
                 ofIdentifier[identifier, default: []].append(credential)
-            } else {
-                ofName[credential.account.username?.lowercased(), default: []].append(credential)
+            } else if let username = credential.account.username?.lowercased() {
+                ofName[username, default: []].append(credential)
             }
         }
     }
@@ -35,7 +35,7 @@ struct AccountTokens {
     }
 
     private func credentials(of identifier: String?, _ username: String?) -> [Credential] {
-        (identifier.flatMap { ofIdentifier[$0] } ?? []) + (ofName[username?.lowercased()] ?? [])
+        (identifier.flatMap { ofIdentifier[$0] } ?? []) + (username.flatMap { ofName[$0.lowercased()] } ?? [])
     }
 
     /// The URL scheme of providers on this machine, as the agent has it.

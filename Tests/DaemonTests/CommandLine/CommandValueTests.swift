@@ -65,4 +65,13 @@ internal import TokenModel
         let accounts = ["object.tenant", "other.tenant"].map { Self.account(at: "login.windows.net", home: $0) }
         #expect(tokens.credentials(of: accounts).count == 1)
     }
+
+    /// Those of an AD FS may name no user, and an imported account may have no name.
+    @Test func listsNoTokenWithoutAUserForAnAccountWithoutAName() throws {
+        let tokens = AccountTokens([try Self.credential(.refreshToken, of: AccountReference())])
+        var account = Self.account(at: "login.windows.net")
+        account.username = nil
+        #expect(tokens.credentials(of: [account]).isEmpty)
+        #expect(tokens.summary(of: AccountJSON(account), [:], now: 0).state == .signedOut)
+    }
 }
