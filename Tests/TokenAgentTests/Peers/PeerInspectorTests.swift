@@ -7,6 +7,7 @@ internal import NIOPosix
 internal import PosixFiles
 internal import TestSupport
 internal import Testing
+internal import TokenModel
 
 @testable internal import TokenAgent
 
