@@ -47,6 +47,17 @@ internal import TokenStore
         #expect(packed == whole)
     }
 
+    /// A token under a key that does not follow from its content could not be found again.
+    @Test func keepsTheTokensOfAnAccountWithAnotherKey() throws {
+        var cache = CredentialCache()
+        var token = try #require(try Self.tokens(1).first)
+        token.secret = Secret("at")
+        cache.load(.accessToken(token), in: .standard, key: "another")
+        cache.pack(in: .standard, leaving: [])
+        let account = try Self.account
+        #expect(cache.unreadTokens(of: [account], in: .standard).isEmpty)
+    }
+
     /// An account without tokens is not unpacked for a list of tokens.
     @Test func knowsWithoutUnpackingThatAnAccountHasNoCredentials() throws {
         var cache = CredentialCache()

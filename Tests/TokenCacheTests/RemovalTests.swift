@@ -51,6 +51,20 @@ internal import TokenStore
         #expect(left == 2, "that bob is signed in, and that the app has signed out alice")
     }
 
+    /// An AD FS may have a user of the same name, whom an older ADAL has named by it only.
+    @Test func removesNoAccountOfAnotherProviderWithTheSameName() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters())
+        let other = AccountRecord(
+            homeAccountID: nil, environment: "fs.contoso.com", realm: "adfs", localAccountID: nil,
+            username: "alice@contoso.com", authorityType: AccountRecord.adfsType, source: AccountRecord.adalSource)
+        builder.cache.load(.account(other), in: .standard)
+        let wipe = RemoveAccount(
+            clientID: try #require(CacheBuilder.app), account: CacheBuilder.account("alice"), extent: .account)
+        builder.remove(wipe)
+        #expect(builder.cache.partition(.standard)[other.account].accounts.count == 1)
+    }
+
     /// Any process may name any number of apps.
     @Test func keepsTheSignOutsOfFewAppsThatHaveGotNoToken() throws {
         var builder = CacheBuilder()
@@ -174,6 +188,25 @@ internal import TokenStore
         try builder.signIn("alice", builder.parameters(), refreshToken: "new")
         var error = TokenError(.invalidGrant, "refused")
         (error.details.oauthError, error.details.subError) = ("invalid_grant", "bad_token")
+        let changes = builder.cache.changes(
+            rejecting: plan.candidates[0], for: try #require(CacheBuilder.app), in: .standard, error)
+        #expect(changes.isEmpty)
+    }
+
+    /// The user may have been restored since, and has signed in.
+    @Test func keepsTheTokensOfADeletedUserWhoHasSignedInAgain() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters(), refreshToken: "old")
+        guard
+            case .redeem(let plan) = try builder.decide(
+                builder.parameters(), CacheBuilder.account("alice"), force: true)
+        else {
+            Issue.record("expected a redemption")
+            return
+        }
+        try builder.signIn("alice", builder.parameters(), refreshToken: "new")
+        var error = TokenError(.invalidGrant, "refused")
+        (error.details.oauthError, error.details.subError) = ("invalid_grant", "user_account_deleted")
         let changes = builder.cache.changes(
             rejecting: plan.candidates[0], for: try #require(CacheBuilder.app), in: .standard, error)
         #expect(changes.isEmpty)

@@ -57,6 +57,18 @@ internal import TokenModel
         #expect(account.homeIDToken == idToken)
     }
 
+    /// An app of another family sees other accounts.
+    @Test func mayHaveOtherAccountsIfTheFamilyOfAnAppChanges() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters(), family: "1")
+        var app = try #require(builder.cache.partition(.standard).apps.values.first)
+        let same = builder.cache.accounts(affectedBy: [.save(.appMetadata(app))], in: .standard)
+        #expect(same == AffectedAccounts.some([]))
+        app.familyID = ""
+        let other = builder.cache.accounts(affectedBy: [.save(.appMetadata(app))], in: .standard)
+        #expect(other == .any)
+    }
+
     @Test func filtersByEveryCriterion() throws {
         var builder = CacheBuilder()
         for user in ["alice", "bob"] { try builder.signIn(user, builder.parameters()) }

@@ -176,6 +176,19 @@ internal import TokenStore
         #expect(partition == Partition())
     }
 
+    /// A record may take the place of one under another name of the cloud, which is removed.
+    @Test func findsAnAccountByItsNameWhileARecordHasTheName() {
+        var partition = Partition()
+        let records = ["login.windows.net", "login.microsoftonline.com"].map { host in
+            AccountRecord(
+                homeAccountID: "oid.tid", environment: host, realm: "tid", localAccountID: nil, username: "m",
+                authorityType: AccountRecord.entraType, source: "msal")
+        }
+        for record in records { partition.save(.account(record)) }
+        partition.remove(CacheRecord.account(records[1]).key(in: .standard), account: records[1].account)
+        #expect(partition.accounts(named: "m") == [records[0].account])
+    }
+
     @Test func isAmbiguousIfAppsCanUseTwoAccountsWithOneUsername() throws {
         var builder = CacheBuilder()
         let parameters = try builder.parameters()

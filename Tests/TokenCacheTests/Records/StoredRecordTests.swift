@@ -49,6 +49,53 @@ internal import TokenStore
         }
     }
 
+    /// An unread record is looked for in the store by the key that follows from its content.
+    @Test func readsATokenThatIsStoredUnderAnotherKey() throws {
+        let token = try Self.refreshToken()
+        var stored = CacheRecord.refreshToken(token).stored(in: .standard)
+        guard case .unread = CacheRecord.load(stored, in: .standard, leavesOutTokens: true) else {
+            Issue.record("read whole")
+            return
+        }
+        stored.key.key += "-2"
+        guard case .asStored(let record) = CacheRecord.load(stored, in: .standard, leavesOutTokens: true) else {
+            Issue.record("not read whole")
+            return
+        }
+        #expect(record == .refreshToken(token))
+    }
+
+    /// It is bound when the store has been loaded, and stored again.
+    @Test func readsATokenThatIsNotBoundYet() throws {
+        let token = try Self.refreshToken(isBound: false)
+        let stored = CacheRecord.refreshToken(token).stored(in: .standard)
+        guard case .asStored(let record) = CacheRecord.load(stored, in: .standard, leavesOutTokens: true) else {
+            Issue.record("not read whole")
+            return
+        }
+        #expect(record == .refreshToken(token))
+    }
+
+    /// An import must not bring back what has been replaced just now.
+    @Test func knowsTheLatestTokensThatATokenHasReplaced() throws {
+        var token = try Self.refreshToken()
+        for number in 0...10 {
+            let earlier = token
+            token.secret = Secret("rt-\(number)")
+            token.noteReplacement(of: earlier)
+        }
+        let known = (0...10).filter { token.hasReplaced(Secret("rt-\($0)")) }
+        #expect(known == Array(2...9))
+    }
+
+    private static func refreshToken(isBound: Bool = true) throws -> RefreshTokenRecord {
+        let binding = TokenBinding(kind: .entra, issuer: .microsoft, endpoint: "login.microsoftonline.com")
+        return RefreshTokenRecord(
+            account: AccountKey(issuer: .microsoft, homeAccountID: HomeAccountID("u.t"), username: nil),
+            environment: "login.windows.net", clientID: try #require(ClientID("c")), familyID: nil,
+            secret: Secret("rt"), binding: isBound ? binding : nil)
+    }
+
     /// The fast path for identifiers as they are saved must tell the same as parsing the identifier does.
     @Test func tellsTheHomeTenantByTheIdentifier() throws {
         var random = TestSeed()

@@ -59,6 +59,22 @@ internal import TokenStore
         #expect(builder.decide(stranger, CacheBuilder.account("alice")).needsInteraction)
     }
 
+    /// That error of the app's own refresh token says nothing of its family.
+    @Test func keepsTheFamilyOfAnAppWhoseOwnTokenIsRefused() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters("app-1"), family: "1")
+        let parameters = try builder.parameters("app-1")
+        guard case .redeem(let plan) = builder.decide(parameters, CacheBuilder.account("alice"), force: true) else {
+            Issue.record("expected a redemption")
+            return
+        }
+        let own = try #require(plan.candidates.first { $0.familyID == nil })
+        var error = TokenError(.invalidGrant, "refused")
+        (error.details.oauthError, error.details.subError) = ("invalid_grant", "client_mismatch")
+        let changes = builder.cache.changes(rejecting: own, for: parameters.clientID, in: .standard, error)
+        #expect(changes.isEmpty)
+    }
+
     /// A response may name no family, since the app is no member any more. Other members still have the family's token only.
     @Test(arguments: [nil, "1"] as [String?])
     func keepsTheFamilysTokenUnlessTheResponseHasAnother(family: String?) throws {

@@ -104,6 +104,23 @@ internal import TokenStore
         #expect(throws: TokenError.self) { try builder.cache.currentAccount(request) }
     }
 
+    /// Of the accounts with one username, one is the app's.
+    @Test(arguments: [256, 257])
+    func isAmbiguousAmongManyAccountsOfOneName(_ count: Int) throws {
+        var builder = CacheBuilder()
+        for number in 0..<count {
+            let tokens = IssuedTokens(
+                accessToken: Secret("at-\(number)"), refreshToken: Secret("rt-\(number)"),
+                idToken: CacheBuilder.idToken([
+                    "oid": "\(number)", "tid": "t\(number)", "preferred_username": "alice@contoso.com",
+                ]), homeAccountID: HomeAccountID(uid: "\(number)", utid: "t\(number)"))
+            try builder.save(tokens, from: .signIn, builder.parameters(number == 0 ? "mine" : "other"))
+        }
+        let decision = try builder.decide(
+            builder.parameters("mine"), AccountReference(username: "alice@contoso.com"))
+        #expect((decision == .ambiguousAccount) == (count > 256))
+    }
+
     /// A page ends when a limited number of accounts has been examined, also if none of them is listed.
     @Test func listsTheOnlyAccountOfAPersonOnALaterPage() throws {
         var builder = CacheBuilder()

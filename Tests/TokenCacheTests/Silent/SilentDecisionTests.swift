@@ -159,6 +159,34 @@ internal import TokenStore
         #expect(builder.decide(other, AccountReference(username: "alice@contoso.com")).candidates == ["rt-work"])
     }
 
+    /// `organizations` admits no personal accounts.
+    @Test func sendsNoRequestForOrganizationsToTheTenantOfPersonalAccounts() throws {
+        var builder = CacheBuilder()
+        let personal = "9188040d-6c67-4c5b-b112-36a304b66dad"
+        try builder.signIn("alice", builder.parameters(), tenant: personal, homeTenant: personal)
+        let parameters = try builder.parameters(authority: "https://login.microsoftonline.com/organizations")
+        let account = CacheBuilder.account("alice", tenant: personal)
+        guard case .redeem(let plan) = builder.decide(parameters, account) else {
+            Issue.record("expected a redemption")
+            return
+        }
+        #expect(plan.authority.realm == "organizations")
+    }
+
+    /// AD FS issues such tokens.
+    @Test func redeemsTheRefreshTokenOfOneResourceForNoOther() throws {
+        var builder = CacheBuilder()
+        let authority = "https://fs.contoso.com/adfs"
+        let parameters = try builder.parameters(resource: "https://mail.contoso.com", authority: authority)
+        let tokens = IssuedTokens(
+            accessToken: Secret("at"), refreshToken: Secret("rt"), isMultiResource: false,
+            idToken: CacheBuilder.idToken("alice", tenant: CacheBuilder.tenant, version: .v1))
+        let account = try builder.save(tokens, from: .signIn, parameters).account.reference
+        #expect(builder.decide(parameters, account, force: true).candidates == ["rt"])
+        let other = try builder.parameters(resource: "https://files.contoso.com", authority: authority)
+        #expect(builder.decide(other, account, force: true).needsInteraction)
+    }
+
     @Test func needsInteractionForAnUnknownAccount() throws {
         let builder = CacheBuilder()
         #expect(try builder.decide(builder.parameters(), CacheBuilder.account("bob")).needsInteraction)
