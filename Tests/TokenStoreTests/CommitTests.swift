@@ -127,6 +127,43 @@ internal import TokenModel
         await store.close()
     }
 
+    /// A sign-out of everybody may share a transaction with what was being saved.
+    @Test func deletesWithAGroupWhatWasWrittenBeforeInTheSameTransaction() async throws {
+        let folder = try StoreFolder()
+        let store = try folder.open()
+        try await store.commit([.put(.sample(1)), .deleteGroup("group"), .put(.sample(2))])
+        #expect(try await store.load() == [.sample(2)])
+        await store.close()
+    }
+
+    /// They may have reached the disk: of two versions of a record, the one with the higher number is the later one.
+    @Test func givesTheNumbersOfAFailedCommitToNoOther() async throws {
+        let folder = try StoreFolder()
+        let store = try folder.open()
+        try await store.commit([.put(.sample(1))])
+        try store.limitPages(to: 20)
+        let before = try store.lastNumber()
+        await #expect(throws: TokenError.self) { try await store.commit([.put(.sample(2, size: 200_000))]) }
+        #expect(try store.lastNumber() > before)
+        await store.close()
+    }
+
+    /// The agent would tell its user that the disk cannot be written.
+    @Test func takesAnErrorOfAnImportForNoneOfTheDisk() async throws {
+        let folder = try StoreFolder()
+        let store = try folder.open()
+        let error = await #expect(throws: TokenError.self) {
+            try await store.commit { (number: Int) throws(TokenError) -> [StoreChange]? in
+                guard number > 0 else { return [.put(.sample(1))] }
+                throw TokenError(.invalidDeveloperParameter, "the import ends early")
+            }
+        }
+        #expect(error?.code == .invalidDeveloperParameter)
+        #expect(store.report.writeError == nil)
+        #expect(try await store.load().isEmpty)
+        await store.close()
+    }
+
     @Test func doesNotFailOtherCommitsWithAFailedOne() async throws {
         let folder = try StoreFolder()
         let store = try folder.open()
@@ -163,6 +200,13 @@ internal import TokenModel
         #expect(loaded.count == 10_000)
         #expect(Set(loaded.map(\.key)).count == 10_000)
         await store.close()
+    }
+}
+
+extension Store {
+    /// The last number that was given to a record.
+    fileprivate func lastNumber() throws(TokenError) -> Int64 {
+        try queue.sync { withEngine { engine throws(TokenError) in engine.ledger.state.counter } }.get()
     }
 }
 

@@ -137,6 +137,19 @@ internal import TokenStore
         await next.close()
     }
 
+    /// Its bytes could be guessed.
+    @Test func takesNoKeyFromACredentialThatIsTooShort() async throws {
+        let (folder, credentials) = (try StoreFolder(), try TemporaryFolder())
+        let credential = URL(filePath: credentials.file("sso-agent.key"))
+        try Data(repeating: 7, count: 15).write(to: credential)
+        let store = try folder.open(keys: KeySettings(credentialsDirectory: credentials.path))
+        let error = await #expect(throws: TokenError.self) { try await store.load() }
+        #expect(error?.code == .storeUnavailable)
+        try Data(repeating: 7, count: 16).write(to: credential)
+        #expect(try await store.load() == [])
+        await store.close()
+    }
+
     @Test func tellsThatItWaitsForTheKeyring() async throws {
         let (folder, keyring) = (try await StoreFolder.withOneRecord(), try TemporaryFolder())
         let (secret, prompt) = (keyring.file("secret"), keyring.file("prompt"))

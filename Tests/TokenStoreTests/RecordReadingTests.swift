@@ -91,6 +91,23 @@ internal import TokenModel
         #expect(try await count() == 10)
     }
 
+    /// They are in memory only.
+    @Test func isNotLockedWhileRecoveredRecordsCannotBeWritten() async throws {
+        let disk = try FaultyDisk()
+        let store = try await reopened(vfs: disk.name)
+        try StoreFile(folder.file).damagePages()
+        disk.fail(.full)
+        #expect(try await store.records(with: [.sample(3)]) == [.sample(3)])
+        await #expect(throws: TokenError.self) { try await store.lock() }
+        for isWritable in [false, true] {
+            if isWritable { disk.recover() }
+            #expect(try await store.records(with: [.sample(3)]) == [.sample(3)])
+        }
+        try await store.lock()
+        await store.close()
+        #expect(try await count() == 10)
+    }
+
     /// As somebody may remove the log to make room. What it has cannot be written into the database, and can be read.
     @Test func readsOnIfItsLogIsRemovedFromAFullDisk() async throws {
         let disk = try FaultyDisk()

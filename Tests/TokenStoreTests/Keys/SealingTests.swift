@@ -44,6 +44,15 @@ internal import TokenModel
         #expect(ids[0] != RecordID(RecordKey(group: "a", kind: .account, key: "bc"), StoreKeys.random().derived()))
     }
 
+    /// Of two states that are found in a damaged file, the one with the higher number is the later one.
+    @Test func givesACommitANumberThatOnlyRemovesRecords() throws {
+        var ledger = StoreLedger()
+        let put = try ledger.plan([StoreChange.put(.sample(1))], keys)
+        ledger.apply(put)
+        let removal = try ledger.plan([StoreChange.delete(.sample(1))], keys)
+        #expect(removal.after.counter == ledger.state.counter + 1)
+    }
+
     /// Changes of the file that SQLite does not detect.
     @Test(arguments: [
         // A record replaced by its earlier version.
