@@ -147,6 +147,60 @@ internal import TokenModel
         #expect(!events.isDone)
     }
 
+    /// The other app has refresh tokens of its own.
+    @Test func tellsNoOtherAppThatASignInIsDue() async throws {
+        let (request, redemption) = try await parts.beginRedemption()
+        var other = TokenParameters.sample()
+        other.clientID = try ClientID.sample(2)
+        try await parts.signIn("alice", "2", other).value()
+        let subscriber = try await Subscriber(parts, WatchEvents(clientID: other.clientID))
+        let events = await subscriber.pending()
+        redemption.fail(.invalidGrant)
+        #expect(try await request.error()?.code == .interactionRequired)
+        try await parts.settle()
+        #expect(!events.isDone)
+    }
+
+    /// Only a reader that has seen the account is told of a change.
+    @Test func tellsOfAnAccountThatHasChangedSinceItWasAdded() async throws {
+        let (early, late) = (try await Subscriber(parts), try await Subscriber(parts))
+        var other = TokenParameters.sample()
+        other.clientID = try ClientID.sample(2)
+        try await parts.signIn("alice", "1").value()
+        #expect(try await early.next().map(\.kind) == [.accountAdded])
+        try await parts.signIn("alice", "2", other).value()
+        #expect(try await early.next().map(\.kind) == [.accountChanged])
+        #expect(try await late.next().map(\.kind) == [.accountAdded])
+    }
+
+    /// An app with a provider of its own may name its users at any length.
+    @Test func keepsEventsOfALimitedSize() async throws {
+        let subscriber = try await Subscriber(parts)
+        let long = String(repeating: "u", count: 900)
+        for number in 0..<40 { try await parts.signIn("\(long)\(number)", "1").value() }
+        #expect(try await subscriber.next().map(\.kind) == [.resynchronise])
+    }
+
+    // MARK: Continuations, which are not confirmed again
+
+    @Test func continuesNoSubscriptionOfAnotherListOrConnection() async throws {
+        let request = try await parts.subscribed()
+        #expect(await parts.isContinued(request))
+        var others = [request, request, request]
+        others[0].clientID = ClientID("other")
+        others[1].sharingGroup = try #require(SharingGroup("other"))
+        others[2].position?.feed &+= 1
+        for other in others { #expect(await !parts.isContinued(other)) }
+        #expect(await !parts.isContinued(request, on: Self.connection(of: 2)))
+    }
+
+    @Test func continuesNothingThatOtherRulesHaveAllowed() async throws {
+        let request = try await parts.subscribed()
+        #expect(await parts.isContinued(request))
+        await parts.forgetAdmissions()
+        #expect(await !parts.isContinued(request))
+    }
+
     @Test func tellsASlowReaderToResynchronise() async throws {
         let subscriber = try await Subscriber(parts)
         for number in 0...EventFeed.countLimit { try await parts.signIn("user-\(number)", "1").value() }
@@ -322,6 +376,19 @@ extension Parts {
         }
         return watch(request, from: connection)
     }
+
+    /// A request that continues a subscription of an app.
+    fileprivate func subscribed() async throws -> WatchEvents {
+        var request = WatchEvents(clientID: .sample)
+        request.position = try await watch(request).value().position
+        return request
+    }
+
+    fileprivate func isContinued(_ request: WatchEvents, on connection: ConnectionID = connection) -> Bool {
+        core.events.isContinued(by: request, on: connection)
+    }
+
+    fileprivate func forgetAdmissions() { core.events.forgetAdmissions() }
 
     fileprivate var waitingWatches: Int { core.events.waitingCount }
 

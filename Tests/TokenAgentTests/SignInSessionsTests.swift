@@ -284,6 +284,19 @@ internal import TokenModel
         #expect(try await waiting.error()?.code == (isSame ? nil : .mismatchedAccount))
     }
 
+    /// In a tenant, it is the user who was deleted and created again. In another one, it is another person.
+    @Test(arguments: [("tenant", true), ("other", false)])
+    func takesAUserOfTheSameNameForTheSameInOneTenantOnly(tenant: String, isSame: Bool) async throws {
+        let reference = AccountReference(
+            homeAccountID: HomeAccountID(uid: "deleted", utid: tenant), username: "alice@contoso.com")
+        let id = try await parts.beginDeviceCode(account: reference)
+        let waiting = await parts.completeDeviceCode(id)
+        try await parts.settle()
+        try await parts.timers.advance(by: 5)
+        await parts.provider.redemptions.next().answer(.sample("alice", "1"))
+        #expect(try await waiting.error()?.code == (isSame ? nil : .mismatchedAccount))
+    }
+
     @Test func namesTheRedirectURIOfAnExpiredBrowserSignIn() async throws {
         let begun = try await parts.start { parts async throws(TokenError) in
             let id = try parts.reserve()

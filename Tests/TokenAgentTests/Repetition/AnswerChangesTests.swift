@@ -58,6 +58,15 @@ internal import TokenModel
             try await removal.value()
         }
 
+        @Test func endsEveryAnswerWhenAllAccountsOfAGroupAreRemoved() async throws {
+            let view = try await View(parts)
+            try await parts.signIn("alice", "1").value()
+            let before = view.generations
+            let removal = await parts.signOut("alice", extent: .everything)
+            #expect(view.generations[0] > before[0])
+            try await removal.value()
+        }
+
         @Test func endsEveryAnswerWhenTheCacheIsReplaced() async throws {
             let view = try await View(parts)
             let before = view.generations

@@ -1,9 +1,9 @@
 internal import TestSupport
 internal import Testing
-internal import TokenCache
 internal import TokenModel
 
 @testable internal import TokenAgent
+@testable internal import TokenCache
 @testable internal import TokenEndpoint
 
 /// One redemption: the refresh token that it sends, and the answer to its request.
@@ -18,6 +18,40 @@ internal import TokenModel
         #expect(redemption.token == "rt-2")
         redemption.answer(.sample("alice", "3"))
         #expect(try await request.value().accessToken == Secret("at-3"))
+    }
+
+    // MARK: Refusals
+
+    /// ADAL reads an OAuth error from a response with one of three statuses.
+    @Test(
+        arguments: [(nil, true), (200, true), (400, true), (401, true), (403, false), (500, false)]
+            as [(Int32?, Bool)])
+    func triesTheNextTokenForADALAfterAnOAuthErrorOnly(status: Int32?, isTried: Bool) {
+        var error = TokenError.invalidGrant
+        error.details.httpStatus = status
+        #expect(error.allowsNextRefreshToken(.v1) == isTried)
+        #expect(error.allowsNextRefreshToken(.v2))
+        error.details.oauthError = nil
+        #expect(!error.allowsNextRefreshToken(.v1))
+    }
+
+    /// Also if the family's token is tried after it.
+    @Test(arguments: [(true, "own"), (false, "shared")])
+    func reportsTheRefusalOfTheAppsOwnTokenToADAL(isV1: Bool, reported: String) {
+        let account = AccountKey(issuer: .microsoft, homeAccountID: .sample("alice"), username: nil)
+        let own = RefreshTokenRecord(
+            account: account, environment: "login.windows.net", clientID: .sample, familyID: nil,
+            secret: Secret("own"))
+        var shared = own
+        (shared.familyID, shared.secret) = (FamilyID("1"), Secret("shared"))
+        var attempt = RedemptionAttempt(
+            RedemptionPlan(account: account, authority: .common, candidates: [own, shared], fallback: nil))
+        for token in [own, shared] {
+            attempt.sent = token
+            attempt.noteRefusal(TokenError(.interactionRequired, token.secret.reveal()), isV1: isV1)
+        }
+        #expect(attempt.refusal?.error.message == reported)
+        #expect(attempt.next == nil)
     }
 
     // MARK: Lost responses
