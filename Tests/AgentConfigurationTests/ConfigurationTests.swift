@@ -82,6 +82,16 @@ internal import TokenModel
         #expect(open?.message.hasSuffix("chmod go-w \(named)") == true, "\(open?.message ?? "")")
     }
 
+    /// One would take the place of the other, however the path is written.
+    @Test(arguments: ["agent.sock", "./agent.sock"]) func refusesTheAgentsSocketForMeasurements(name: String) throws {
+        let folder = try TemporaryFolder()
+        let configuration = try Configuration(decoding: "[metrics]\nsocket = \"\(folder.path)/\(name)\"\n".utf8)
+        let error = #expect(throws: TokenError.self) {
+            try configuration.requireMetricsSocket(besides: folder.file("agent.sock"))
+        }
+        #expect(error?.message.contains("it is the agent's socket") == true, "\(error?.message ?? "")")
+    }
+
     @Test func requiresOnlyAFileThatWasNamed() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("none.toml")

@@ -61,6 +61,26 @@ internal import TokenModel
         #expect(try read(path) == (["a", "b", "c"], []))
     }
 
+    /// As after a kill between the renaming of the file and the first line of a new one.
+    @Test func continuesTheChainOfAnOlderFile() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("audit.log")
+        await write(["a", "b"], to: path)
+        try FileManager.default.moveItem(atPath: path, toPath: path + ".1")
+        await write(["c"], to: path)
+        #expect(try read(path) == (["a", "b", "c"], []))
+    }
+
+    /// As after a restore from a backup.
+    @Test func takesAccessToItsFileFromOthers() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("audit.log")
+        await write(["a"], to: path)
+        #expect(chmod(path, 0o644) == 0)
+        await write(["b"], to: path)
+        #expect(try TemporaryFolder.mode(of: path) == 0o600)
+    }
+
     @Test(arguments: 0..<5)
     func showsThatALineIsMissingChangedOrAdded(attack: Int) async throws {
         let folder = try TemporaryFolder()

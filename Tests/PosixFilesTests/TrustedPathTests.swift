@@ -73,6 +73,17 @@ internal import TokenModel
         #expect(TrustedPath.defect(ofDirectoriesAbove: link)?.description.contains("chmod go-w \(open)") == true)
     }
 
+    /// As before the first start, which makes the folder of the store.
+    @Test func checksTheFolderInWhichALinkHasWhatDoesNotExistYet() throws {
+        let folder = try TemporaryFolder()
+        let (open, link) = (folder.file("open"), folder.file("link"))
+        try FileManager.default.createDirectory(atPath: open, withIntermediateDirectories: false)
+        #expect(chmod(open, 0o777) == 0)
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: open)
+        let defect = TrustedPath.defect(ofDirectoriesAbove: link + "/missing")
+        #expect(defect?.description.contains("chmod go-w \(open)") == true)
+    }
+
     #if os(Linux)
         /// The mode of root's folder says that root's group may write, and the list who that is.
         @Test(
