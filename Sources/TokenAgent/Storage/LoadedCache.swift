@@ -136,6 +136,8 @@ struct LoadedCache: RecordReceiver {
     private mutating func bindRefreshTokens() {
         for (token, group) in unbound {
             let credentials = cache.partition(group)[token.account]
+            // A newer token has been read since, if the record of an earlier version has not been deleted yet.
+            if let held = credentials.refreshTokens[token.key], held.secret != token.secret { continue }
             guard let binding = credentials.derivedBinding(of: token, cache.clouds) else {
                 unboundTokens += 1
                 continue

@@ -74,6 +74,24 @@ internal import TokenStore
         #expect(loaded.repairs().contains(.delete(old.key)))
     }
 
+    /// The agent was killed before it could delete the record that an earlier version had stored under another key.
+    @Test func keepsATokenThatHasReplacedOneOfAnEarlierVersion() throws {
+        var old = Self.refreshToken(at: "login.windows.net")
+        old.key.key += "-old"
+        var new = try #require(Self.tokens(in: Self.load([old])).first)
+        new.secret = Secret("rt-new")
+        let loaded = Self.load([old, CacheRecord.refreshToken(new).stored(in: .standard)])
+        #expect(Self.tokens(in: loaded).map { $0.secret.reveal() } == ["rt-new"])
+        #expect(loaded.repairs().allSatisfy(Self.isDeletion))
+    }
+
+    @Test func deletesTheRedemptionNoteWithATokenOfAnEarlierVersion() {
+        var old = Self.refreshToken(at: "login.windows.net")
+        old.key.key += "-old"
+        let note = RecordKey(group: Self.group, kind: .redemption, key: old.key.key)
+        #expect(Self.load([old]).repairs().contains(.delete(note)))
+    }
+
     private static func isDeletion(_ change: StoreChange) -> Bool { if case .delete = change { true } else { false } }
 
     @Test func packsTheRecordsOfAnEarlierVersion() throws {
