@@ -92,6 +92,22 @@ internal import TokenWire
         #expect(thrown?.code == .malformedMessage)
     }
 
+    /// Comparing it would take a time that is quadratic in their number.
+    @Test(arguments: [(30, true), (31, false)])
+    func refusesATextWithTooManyCombiningCharacters(count: Int, isRead: Bool) {
+        let name = "app" + String(repeating: "\u{301}", count: count)
+        let request = try? AnyRequest(decoding: Self.silent(WireBytes.field(1, name)))
+        #expect((request != nil) == isRead)
+    }
+
+    /// Without it, the socket would be for every app.
+    @Test(arguments: [("app", true), (" ", false)])
+    func refusesASocketForABlankClientID(clientID: String, isRead: Bool) {
+        let socket = WireBytes.field(1, "/run/s") + WireBytes.field(3, clientID)
+        let request = try? AnyRequest(decoding: WireBytes.field(1, 77) + WireBytes.field(34, socket))
+        #expect((request != nil) == isRead)
+    }
+
     @Test func endsTheRequestOfAReplyThatMakesNoSense() throws {
         let rows: [([UInt8], TokenError.Code)] = [
             (WireBytes.field(99, ""), .unsupportedProtocolVersion),

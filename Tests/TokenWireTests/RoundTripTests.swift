@@ -100,6 +100,39 @@ internal import TokenWire
         #expect(reply.failure?.code == .frameTooLarge)
     }
 
+    /// Without its failure, a request would fail for a reason that nobody finds.
+    @Test func carriesAFailureWithoutHeadersThatNoMessageCanHave() throws {
+        let details = try Self.received { $0.httpHeaders = ["Date": "today", "a": "b\0", "c\0": "d"] }
+        #expect(details?.httpHeaders == ["Date": "today"])
+    }
+
+    @Test func carriesAFailureWithMoreHeadersThanAListCanHave() throws {
+        let details = try Self.received { details in
+            for number in 100..<400 { details.httpHeaders["h\(number)"] = "text" }
+        }
+        #expect(details?.httpHeaders.count == WireLimits.listItems)
+    }
+
+    @Test func carriesAFailureWithMoreScopesThanAListCanHave() throws {
+        let scopes = (0..<300).map { "Scope.\($0)" }
+        let details = try Self.received { $0.declinedScopes = scopes }
+        #expect(details?.declinedScopes == Array(scopes.prefix(WireLimits.listItems)))
+    }
+
+    @Test func carriesAFailureWithMoreNumbersThanAListCanHave() throws {
+        let numbers = (0..<300).map { Int32($0) }
+        let details = try Self.received { $0.stsErrorCodes = numbers }
+        #expect(details?.stsErrorCodes == Array(numbers.prefix(WireLimits.listItems)))
+    }
+
+    /// The details of a failure as an app reads them.
+    private static func received(_ change: (inout TokenError.Details) -> Void) throws -> TokenError.Details? {
+        var failure = WireSamples.failure
+        change(&failure.details)
+        let frame = AnyReply(failure: failure, id: 1).frame()
+        return try AnyReply(decoding: frame.dropFirst(FrameDecoder.headerLength)).failure?.details
+    }
+
     @Test func carriesAFullPageOfAccounts() throws {
         let accounts = Array(repeating: WireSamples.account, count: WireLimits.listItems)
         let reply = AnyReply(ListAccounts.Reply(accounts: accounts), to: ListAccounts.self, id: 1)

@@ -30,6 +30,15 @@ internal import TokenModel
         #expect(!directory.sameCloud("login.example.com", "login.example.org"))
     }
 
+    /// Other libraries save a host without its port. Two ports may be two providers.
+    @Test func takesTwoPortsOfAHostForTwoClouds() {
+        let directory = CloudDirectory()
+        #expect(directory.sameCloud("login.example.com", "login.example.com:8443"))
+        #expect(directory.sameCloud("login.example.com:8443", "login.example.com"))
+        #expect(!directory.sameCloud("login.example.com:8443", "login.example.com:9443"))
+        #expect(!directory.sameCloud("login.example.com:8443", "login.example.org"))
+    }
+
     // Mirrors: MSIDAadAuthorityCacheTests testCacheAliasesForAuthority_withDifferentPreferredCache_shouldReturnArrayInProperOrder
     @Test func looksFirstUnderThePreferredNameThenUnderTheOneGiven() {
         let directory = CloudDirectory()

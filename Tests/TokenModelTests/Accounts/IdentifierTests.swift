@@ -24,6 +24,22 @@ internal import TokenModel
         #expect(Set([upper, try #require(ClientID("abc"))]).count == 1)
     }
 
+    /// As on the disk.
+    @Test func tellsGroupsApartWhoseNamesLookAlike() {
+        #expect(SharingGroup("\u{E9}") == SharingGroup("\u{E9}"))
+        #expect(SharingGroup("\u{E9}") != SharingGroup("e\u{301}"))
+    }
+
+    @Test func tellsAccountsApartWhoseIdentifiersLookAlike() {
+        #expect(HomeAccountID("\u{E9}.t") == HomeAccountID("\u{E9}.t"))
+        #expect(HomeAccountID("\u{E9}.t") != HomeAccountID("e\u{301}.t"))
+    }
+
+    @Test func tellsAppsApartWhoseIDsLookAlike() {
+        #expect(ClientID("\u{E9}") == ClientID("\u{E9}"))
+        #expect(ClientID("\u{E9}") != ClientID("e\u{301}"))
+    }
+
     @Test func normalisesHomeAccountIDs() {
         #expect(HomeAccountID(" Uid.Utid ")?.text == "uid.utid")
         #expect(HomeAccountID(uid: " Uid ", utid: "Utid") == HomeAccountID("uid.utid"))

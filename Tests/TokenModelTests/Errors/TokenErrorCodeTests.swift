@@ -24,6 +24,13 @@ internal import TokenModel
         #expect(code.name == "unrecognized")
     }
 
+    @Test(arguments: [("invalid_grant", true), ("invalid_client", false), (nil, false)] as [(String?, Bool)])
+    func takesARefreshTokenForInvalidIfTheGrantIs(error: String?, isRejected: Bool) {
+        var details = TokenError.Details()
+        (details.oauthError, details.subError) = (error, "bad_token")
+        #expect((details.rejection == .refreshToken) == isRejected)
+    }
+
     @Test func saysNameNumberAndMessage() {
         #expect(TokenError(.timedOut, "too late").description == "timedOut (-53006): too late")
     }

@@ -38,6 +38,13 @@ internal import TokenModel
         #expect(Set([Secret("a"), Secret("a"), Secret("b")]).count == 2)
     }
 
+    /// Its bytes are in the store.
+    @Test func takesAnUnreadSecretForNoEmptyOne() {
+        let unread = Secret.unread
+        #expect(unread == Secret.unread)
+        #expect(unread != Secret("") && Secret("") != unread)
+    }
+
     @Test func givesItsBytesBack() {
         #expect(Secret("é").reveal() == "é")
         #expect(Secret(bytes: [1, 2, 3]).withBytes { Array($0) } == [1, 2, 3])

@@ -32,6 +32,12 @@ internal import TokenModel
         #expect(ScopeSet(scopes).resource == nil)
     }
 
+    @Test func keepsTheRequestedScopesOfTooMany() {
+        let granted = ScopeSet((0..<300).map { "Scope.\($0)" })
+        let limited = granted.limited(keeping: ScopeSet(["scope.299"]))
+        #expect(limited.scopes == Array(granted.scopes.prefix(ValueLimits.listItems - 1)) + ["Scope.299"])
+    }
+
     @Test func knowsItsRelationsToOthers() {
         let mail = ScopeSet(["Mail.Read", "Mail.Send"])
         #expect(ScopeSet(["mail.read"]).isSubset(of: mail))
