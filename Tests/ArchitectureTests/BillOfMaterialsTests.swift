@@ -84,6 +84,18 @@ internal import Testing
         #expect(script.contains("-static-libgcc"))
     }
 
+    /// Parts of Foundation, and ICU in the emulator, are linked into a release, and are of others, who ask for their text in each copy.
+    @Test func passesOnTheLicensesOfWhatTheToolchainLinks() async throws {
+        let checkouts = Executable.folder.path + "/../../checkouts"
+        let answer = try await TestProcess(PackageFolder.path("packaging/notices"), [checkouts]).finish()
+        #expect(answer.status == 0, "\(answer.errors)")
+        for author in [
+            "Copyright (c) 2004 Apple Computer, Inc.", "Alfred Klomp,  Daniel Lemire",
+            "Copyright (c) 2016 Nick Galbreath", "Copyright © 2016-2024 Unicode, Inc.",
+            "Copyright 2006-2011, the V8 project authors.",
+        ] { #expect(answer.output.contains(author), "\(author)") }
+    }
+
     @Test(.enabled(if: canRun, "there is no Python, toolchain or Git")) func namesEachPackageOnce() async throws {
         let document = try await document()
         let identifiers = document.packages.map(\.SPDXID)
