@@ -76,6 +76,30 @@ internal import Testing
         #endif
     }
 
+    /// An archive of a release's sources has no repository, whose last commit has the time of the document.
+    @Test(.enabled(if: canRun, "there is no Python, toolchain or Git"))
+    func isMadeFromAnArchiveOfTheSources() async throws {
+        let folder = try TemporaryFolder()
+        for name in [".ci", "packaging"] {
+            try FileManager.default.createDirectory(
+                atPath: folder.file(name), withIntermediateDirectories: false)
+        }
+        for name in ["packaging/versions.json", "CHANGELOG.md"] {
+            try FileManager.default.copyItem(atPath: PackageFolder.path(name), toPath: folder.file(name))
+        }
+        _ = try await folder.copyProgram("packaging/version", from: PackageFolder.path("packaging/version"))
+        let program = try await folder.copyProgram(".ci/sbom", from: PackageFolder.path(".ci/sbom"))
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.file("Sources"), withDestinationPath: PackageFolder.path("Sources"))
+        var environment = ProcessInfo.processInfo.environment
+        environment["CHECKOUTS"] = Executable.folder.path + "/../../checkouts"
+        environment["GIT_DIR"] = folder.file("none")
+        environment["SOURCE_DATE_EPOCH"] = nil
+        let answer = try await TestProcess(program, [], environment: environment).finish()
+        #expect(answer.status == 0, "\(answer.errors)")
+        #expect(answer.output.contains("\"created\": \"20"))
+    }
+
     /// The list is that of the flags with which a release is linked.
     @Test func describesHowAReleaseIsLinked() throws {
         let script = try String(contentsOfFile: PackageFolder.path("packaging/build"), encoding: .utf8)
