@@ -94,6 +94,37 @@ internal import Testing
         #expect(answer.status == 0, "\(answer)")
     }
 
+    #if os(Linux)
+        /// What the toolchain requires on Ubuntu is no compiler of the system: it has one itself.
+        @Test func buildAReleaseWithoutACompilerOfTheSystem() async throws {
+            let folder = try TemporaryFolder()
+            for name in ["tools", "packaging"] {
+                try FileManager.default.createDirectory(
+                    atPath: folder.file(name), withIntermediateDirectories: false)
+            }
+            for tool in ["sh", "dirname", "uname", "mkdir", "ln", "cp"] {
+                let path = try #require(["/usr/bin", "/bin"].map { "\($0)/\(tool)" }.first(where: Self.exists))
+                try FileManager.default.createSymbolicLink(
+                    atPath: folder.file("tools/\(tool)"), withDestinationPath: path)
+            }
+            try FileManager.default.copyItem(
+                atPath: PackageFolder.path("packaging/versions.json"), toPath: folder.file("packaging/versions.json"))
+            let script = try await folder.copyProgram("packaging/build", from: PackageFolder.path("packaging/build"))
+            let archive = folder.file("libstdc++.a")
+            try Data().write(to: URL(filePath: archive))
+            _ = try await folder.makeProgram("tools/swift", "exit 0")
+            _ = try await folder.makeProgram("tools/clang", "echo '\(archive)'")
+            let answer = try await TestProcess(script, ["sso-agent"], environment: ["PATH": folder.file("tools")])
+                .finish()
+            #expect(answer.status == 0, "\(answer)")
+            let link = try FileManager.default.destinationOfSymbolicLink(
+                atPath: folder.file(".build/static-c++/libstdc++.a"))
+            #expect(link == archive)
+        }
+
+        private static func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
+    #endif
+
     @Test func findTheirFolderWithoutCDPATH() throws {
         for script in try Self.scripts() {
             for line in script.lines where line.contains("cd") && line.contains("$(dirname") {
