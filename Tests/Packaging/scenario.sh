@@ -10,16 +10,20 @@ export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
 home=/home/tester
 
 files() { # the files of the system that a package could leave behind
-    find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /run -o -path /tmp -o -path /packages -o -path "$home" \
+    find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /run -o -path /tmp -o -path /packages -o -path '/home/*' \
         -o -path /var/cache -o -path /var/log -o -path /var/lib/apt -o -path /var/lib/dpkg -o -path /var/lib/systemd \
         -o -path /etc/ld.so.cache \) -prune -o -print | LC_ALL=C sort
 }
-user() { # user COMMAND…: run a command as the user, in a session of theirs if there is a service manager
+as() { # as NAME COMMAND…: run a command as that user, in a session of theirs if there is a service manager
+    name=$1
+    shift
     if [ "$mode" = booted ]; then
-        set -- env "XDG_RUNTIME_DIR=/run/user/$(id -u tester)" "DBUS_SESSION_BUS_ADDRESS=unix:path=/run/user/$(id -u tester)/bus" "$@"
+        set -- env "XDG_RUNTIME_DIR=/run/user/$(id -u "$name")" "DBUS_SESSION_BUS_ADDRESS=unix:path=/run/user/$(id -u "$name")/bus" "$@"
     fi
-    runuser -u tester -- env -C "$home" HOME="$home" USER=tester BROWSER='curl -sSL --cacert /packages/cert.pem -o /dev/null %s' "$@"
+    runuser -u "$name" -- env -C "/home/$name" HOME="/home/$name" USER="$name" \
+        BROWSER='curl -sSL --cacert /packages/cert.pem -o /dev/null %s' "$@"
 }
+user() { as tester "$@"; }
 install_packages() { apt-get install -y -qq --no-install-recommends --allow-downgrades "$@"; }
 sign_ins() { curl -sS --cacert /packages/cert.pem "$url/control/counts" | sed -n 's/.*"sign_ins" *: *\([0-9]*\).*/\1/p'; }
 agent() { user ssoctl status --json | sed -n 's#.*"pid" *: *\([0-9]*\).*#\1#p'; }
@@ -29,6 +33,12 @@ gets_a_token() { # the user gets a token, and has signed in once in all
     [ "$(sign_ins)" = 1 ] || { echo "$(sign_ins) sign-ins"; return 1; }
 }
 manager() { user systemctl --user "$@"; }
+log_in() { # log_in NAME: have a user who stays logged in
+    useradd -m "$1"
+    loginctl enable-linger "$1"
+    while ! systemctl is-active --quiet "user@$(id -u "$1").service"; do sleep 0.2; done
+}
+process() { as "$1" systemctl --user show --property=MainPID --value sso-agent.service; }
 
 say "A clean Debian $(cat /etc/debian_version), $mode"
 for package in sso-agent entra-emulator; do
@@ -36,6 +46,11 @@ for package in sso-agent entra-emulator; do
     echo "  $package needs: $depends"
     apt-get satisfy -y -qq --no-install-recommends "$depends" >/dev/null
 done
+# Others, whose managers come after the user's: without the socket, with an agent that runs, and without one.
+if [ "$mode" = booted ]; then
+    for name in masked running idle; do log_in "$name"; done
+    as masked systemctl --user mask sso-agent.socket 2>/dev/null
+fi
 files >/packages/before
 
 say "Installation of version $(dpkg-deb -f /packages/old/sso-agent_*.deb Version)"
@@ -45,7 +60,11 @@ check "ssoctl --version" user ssoctl --version
 check "ssoctl --help" user ssoctl --help
 if [ "$mode" = booted ]; then
     check "the socket is enabled for all users" systemctl --global is-enabled sso-agent.socket
-    check "the user who is logged in has it without a new log-in" manager is-active sso-agent.socket
+    for name in tester running idle; do
+        check "the user $name, who is logged in, has it without a new log-in" as "$name" systemctl --user is-active sso-agent.socket
+    done
+    if as masked systemctl --user is-active --quiet sso-agent.socket; then fail "the user masked does not have it"; fi
+    pass "the user masked does not have it"
     if manager is-active --quiet sso-agent.service; then fail "no agent runs before the first connection"; fi
     pass "no agent runs before the first connection"
 fi
@@ -77,6 +96,8 @@ if [ "$mode" = booted ]; then
     pass "the agent is the service of the user, process $first"
     check "systemctl --user reload" manager reload sso-agent.service
     [ "$(agent)" = "$first" ] || fail "the agent goes on after a reload"
+    check "another user has an agent" as running ssoctl status
+    other=$(process running)
     check "systemd-analyze verify" user systemd-analyze --user --man=no verify sso-agent.service sso-agent.socket
 fi
 
@@ -87,6 +108,10 @@ if [ "$mode" = booted ]; then
     [ "$second" != "$first" ] || fail "the agent was started again"
     [ "$(readlink "/proc/$second/exe")" = /usr/bin/sso-agent ] || fail "the new program runs" "$(readlink "/proc/$second/exe")"
     pass "the agent was started again: process $first, now $second"
+    [ "$(process running)" != "$other" ] || fail "the agent of another user was started again"
+    pass "the agent of another user was started again: process $other, now $(process running)"
+    [ "$(process idle)" = 0 ] || fail "no agent is started for a user who had none"
+    pass "no agent is started for a user who had none"
     [ "$(manager show --property=NeedDaemonReload --value sso-agent.service)" = no ] || fail "the manager of the user has read the new unit"
     pass "the manager of the user has read the new unit"
 else
