@@ -46,10 +46,15 @@ for package in sso-agent entra-emulator; do
     echo "  $package needs: $depends"
     apt-get satisfy -y -qq --no-install-recommends "$depends" >/dev/null
 done
-# Others, whose managers come after the user's: without the socket, with an agent that runs, and without one.
+# Others, whose managers come after the user's: without the socket, with an agent that runs, without one, and with an agent that a program
+# has started before the package is installed.
 if [ "$mode" = booted ]; then
-    for name in masked running idle; do log_in "$name"; done
+    for name in masked running idle earlier; do log_in "$name"; done
     as masked systemctl --user mask sso-agent.socket 2>/dev/null
+    dpkg-deb --fsys-tarfile /packages/old/sso-agent_*.deb | tar -x -C /usr/local --strip-components=2 ./usr/bin
+    check "an agent runs without the package" as earlier /usr/local/bin/ssoctl status
+    earlier=$(as earlier /usr/local/bin/ssoctl status --json | sed -n 's/.*"pid" *: *\([0-9]*\).*/\1/p')
+    rm /usr/local/bin/sso-agent /usr/local/bin/ssoctl
 fi
 files >/packages/before
 
@@ -65,6 +70,9 @@ if [ "$mode" = booted ]; then
     done
     if as masked systemctl --user is-active --quiet sso-agent.socket; then fail "the user masked does not have it"; fi
     pass "the user masked does not have it"
+    as earlier ssoctl status --json | grep -q "\"pid\" *: *$earlier\>" || fail "the agent that runs without the package goes on serving"
+    pass "the agent that runs without the package goes on serving"
+    kill "$earlier"
     if manager is-active --quiet sso-agent.service; then fail "no agent runs before the first connection"; fi
     pass "no agent runs before the first connection"
 fi
