@@ -162,7 +162,7 @@ internal import Testing
     /// A browser applies the policy to the redirect that answers the form.
     @Test(arguments: [
         (redirectURI: "http://localhost:1234/callback", source: "http://localhost:1234"),
-        ("https://app.contoso.example/x?y=1", "https://app.contoso.example"),
+        ("https://app.contoso.example/x?y=1", "https://app.contoso.example"), ("http://[::1]:1234/callback", "http:"),
         ("msauth.com.contoso.notes://auth", "msauth.com.contoso.notes:"), ("urn:ietf:wg:oauth:2.0:oob", "urn:"),
     ])
     func letsTheFormsOfAPageLeadToTheApp(row: (redirectURI: String, source: String)) async throws {
@@ -185,7 +185,7 @@ internal import Testing
         #expect(Page.source(of: redirectURI) == "'none'")
     }
 
-    @Test(arguments: ["http://[::1]:8080", "https://a-b_c.example:1", "http://127.0.0.1"])
+    @Test(arguments: ["http://localhost:8080", "https://a-b_c.example:1", "http://127.0.0.1"])
     func admitsTheOriginOfTheApp(origin: String) {
         #expect(Page.source(of: "\(origin)/callback?x=1") == origin)
     }

@@ -103,23 +103,24 @@ extension Page {
         }.joined(separator: "\n")
     }
 
-    /// The source that matches a URI: its origin, or the scheme if it is no web page. `'none'` if it has no scheme, or a host that
-    /// the policy could take for anything but a host: `;` and `,` end a directive, and `*` stands for any name.
+    /// The source that matches a URI: its origin, or the scheme if it is no web page, or if its host is an address of IPv6, which no
+    /// source can name. `'none'` if it has no scheme, or a host that the policy could take for anything but a host: `;` and `,` end a
+    /// directive, and `*` stands for any name.
     static func source(of uri: String) -> String {
         guard let parts = URLComponents(string: uri), let scheme = parts.scheme else { return "'none'" }
         let host = ["http", "https"].contains(scheme) ? parts.encodedHost ?? "" : ""
-        guard !host.isEmpty else { return "\(scheme):" }
+        guard !host.isEmpty, !host.hasPrefix("[") else { return "\(scheme):" }
         guard host.utf8.allSatisfy(isPlainInHost) else { return "'none'" }
         return "\(scheme)://\(host)" + (parts.port.map { ":\($0)" } ?? "")
     }
 
-    /// Whether a byte occurs in names of hosts, or in addresses of IPv6.
+    /// Whether a byte occurs in names of hosts.
     private static func isPlainInHost(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"):
             true
-        default: "-._[]:".utf8.contains(byte)
+        default: "-._".utf8.contains(byte)
         }
     }
 }
