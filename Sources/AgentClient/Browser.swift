@@ -89,13 +89,13 @@ package final class BrowserWait: Sendable {
 
 /// Starts programs, and waits for their ends on another thread.
 enum ChildProcess {
-    /// Starts a program found on `PATH`, with its standard input and output at `/dev/null`.
+    /// Starts a program found on `PATH`, as `ChildProgram.startApart(_:)` says.
     ///
     /// - Parameter onExit: called once, from another thread, with the exit status, with 128 plus the number of the
     ///   signal that ended the program, or with `unknownStatus`. Not called if no thread can be created.
     /// - Returns: false if the program cannot be started.
     static func start(_ words: [String], onExit: @escaping @Sendable (Int32) -> Void) -> Bool {
-        guard let child = ChildProgram.start(words) else { return false }
+        guard let child = ChildProgram.startApart(words) else { return false }
         _ = BackgroundThread.start { onExit(agent_wait(child)) }
         return true
     }

@@ -33,8 +33,8 @@ int agent_spawn_close_from(posix_spawn_file_actions_t *actions, posix_spawnattr_
 #endif
 }
 
-/* Standard input and output, and nothing else of what is open here. */
-static int set_files(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes, int descriptor) {
+/* Standard input, output and error, and nothing else of what is open here. */
+static int set_files(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes, int descriptor, int has_errors) {
     int code;
     for (int end = 0; end <= 1; end++) {
         code = descriptor >= 0
@@ -42,25 +42,28 @@ static int set_files(posix_spawn_file_actions_t *actions, posix_spawnattr_t *att
                    : posix_spawn_file_actions_addopen(actions, end, "/dev/null", end == 0 ? O_RDONLY : O_WRONLY, 0);
         if (code != 0) return code;
     }
+    if (!has_errors) {
+        code = posix_spawn_file_actions_addopen(actions, 2, "/dev/null", O_WRONLY, 0);
+        if (code != 0) return code;
+    }
     return agent_spawn_close_from(actions, attributes, 3);
 }
 
 /* Signals as in a fresh process: threads of Swift's pool block them all, and a program that inherited that could not
-   be told to quit. A process group of its own, if that is wanted. */
-static int set_attributes(posix_spawnattr_t *attributes, int has_own_group) {
+   be told to quit. A process group or a session of its own, with the flag for it. */
+static int set_attributes(posix_spawnattr_t *attributes, short flag) {
     sigset_t none, all;
     sigemptyset(&none);
     sigfillset(&all);
     int code = posix_spawnattr_setsigmask(attributes, &none);
     if (code == 0) code = posix_spawnattr_setsigdefault(attributes, &all);
-    short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
-    if (has_own_group) flags |= POSIX_SPAWN_SETPGROUP;
+    short flags = (short)(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | flag);
     if (code == 0) code = posix_spawnattr_setpgroup(attributes, 0);
     if (code == 0) code = posix_spawnattr_setflags(attributes, flags);
     return code;
 }
 
-static int spawn(char *const words[], char *const environment[], int descriptor, int has_own_group, pid_t *child) {
+static int spawn(char *const words[], char *const environment[], int descriptor, short flag, int has_errors, pid_t *child) {
     if (words[0] == NULL) return EINVAL;
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -68,8 +71,8 @@ static int spawn(char *const words[], char *const environment[], int descriptor,
     if (code != 0) return code;
     code = posix_spawnattr_init(&attributes);
     if (code == 0) {
-        code = set_attributes(&attributes, has_own_group);
-        if (code == 0) code = set_files(&actions, &attributes, descriptor);
+        code = set_attributes(&attributes, flag);
+        if (code == 0) code = set_files(&actions, &attributes, descriptor, has_errors);
         if (code == 0) code = posix_spawnp(child, words[0], &actions, &attributes, words, environment);
         posix_spawnattr_destroy(&attributes);
     }
@@ -77,10 +80,16 @@ static int spawn(char *const words[], char *const environment[], int descriptor,
     return code;
 }
 
-int agent_spawn(char *const words[], int descriptor, pid_t *child) { return spawn(words, environ, descriptor, 0, child); }
+int agent_spawn(char *const words[], int descriptor, pid_t *child) {
+    return spawn(words, environ, descriptor, 0, 1, child);
+}
+
+int agent_spawn_apart(char *const words[], pid_t *child) {
+    return spawn(words, environ, -1, POSIX_SPAWN_SETSID, isatty(2), child);
+}
 
 int agent_spawn_with_environment(char *const words[], char *const environment[], int descriptor, pid_t *child) {
-    return spawn(words, environment, descriptor, 0, child);
+    return spawn(words, environment, descriptor, 0, 1, child);
 }
 
 int agent_spawn_group_with(char *const words[], const char *variable, int descriptor, pid_t *child) {
@@ -91,7 +100,7 @@ int agent_spawn_group_with(char *const words[], const char *variable, int descri
     /* The first of two with one name is the one that the program sees. */
     environment[0] = (char *)variable;
     memcpy(environment + 1, environ, count * sizeof *environment);
-    int code = spawn(words, environment, descriptor, 1, child);
+    int code = spawn(words, environment, descriptor, POSIX_SPAWN_SETPGROUP, 1, child);
     free(environment);
     return code;
 }

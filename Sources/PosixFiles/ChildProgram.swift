@@ -23,4 +23,17 @@ package enum ChildProgram {
         var child: Int32 = 0
         return agent_spawn(&arguments, descriptor ?? -1, &child) == 0 ? child : nil
     }
+
+    /// Starts a program that is found on `PATH` and may outlive this process, such as a browser, in a session of its own: Ctrl-C ends this
+    /// process only. Its standard input and output are `/dev/null`; so is its standard error, unless that is a terminal, because whoever
+    /// reads a pipe would wait for the end of the program.
+    ///
+    /// - Parameter words: the program and its arguments.
+    /// - Returns: the process ID, whose end the caller waits for; nil if the program cannot be started.
+    package static func startApart(_ words: [String]) -> Int32? {
+        var arguments = words.map { strdup($0) } + [nil]
+        defer { for argument in arguments { free(argument) } }
+        var child: Int32 = 0
+        return agent_spawn_apart(&arguments, &child) == 0 ? child : nil
+    }
 }

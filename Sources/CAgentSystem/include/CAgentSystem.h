@@ -172,6 +172,11 @@ int agent_spawn_close_from(posix_spawn_file_actions_t *actions, posix_spawnattr_
    errno. */
 int agent_spawn(char *const words[], int descriptor, pid_t *child);
 
+/* The same as `agent_spawn`, for a program that may outlive this process. Its standard input and output lead nowhere, and so do its errors
+   unless they are shown on a terminal: whoever reads them from a pipe would wait for the end of the program. It is in a session of its own,
+   in which no key of the terminal ends or stops it. */
+int agent_spawn_apart(char *const words[], pid_t *child);
+
 /* Whether this process is a copy, made by `fork`, of one that has called this function. */
 int agent_is_copied_process(void);
 

@@ -93,6 +93,27 @@ internal import TokenWire
         }
     }
 
+    /// A browser runs for days, and whoever reads the errors of `ssoctl` from a pipe would wait for its end.
+    @Test(arguments: [true, false])
+    func letsTheBrowserWriteItsErrorsToATerminalOnly(isTerminal: Bool) async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            let browser = try await f.folder.makeProgram(
+                "browser", #"readlink /proc/$$/fd/2 >"$0.errors"; exec curl -sSL -o /dev/null "$1""#)
+            let (arguments, variables) = (["sign-in", "--login-hint", "alice@contoso.com"], ["BROWSER": browser])
+            let command =
+                isTerminal
+                ? try f.onTerminal(arguments, variables: variables)
+                : try TestProcess("ssoctl", arguments, environment: f.environment.merging(variables) { $1 })
+            let ended = try await command.finish()
+            #expect(ended.status == 0, "\(ended.output)\(ended.errors)")
+            let errors = try String(contentsOfFile: "\(browser).errors", encoding: .utf8)
+            #expect(errors.hasPrefix("/dev/") && (errors == "/dev/null\n") != isTerminal, "\(errors)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     @Test func fallsBackToACodeOnATerminalIfTheBrowserFails() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()

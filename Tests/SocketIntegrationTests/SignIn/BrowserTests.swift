@@ -18,15 +18,30 @@ internal import TokenModel
         let number = fcntl(opened.fileDescriptor, F_DUPFD, 500)
         defer { close(number) }
         // The standard output is inherited, which shows that the check works.
-        let browser = Browser(commands: ["/bin/sh \(script) \(isOpen ? number : 1)"])
-        let end = await withCheckedContinuation { (done: CheckedContinuation<String, Never>) in
+        let end = await end(of: "/bin/sh \(script) \(isOpen ? number : 1)")
+        #expect(end.contains(expected), "\(end)")
+    }
+
+    /// Ctrl-C is for every program of the terminal's session in the foreground: it ends the sign-in, but not the user's browser.
+    @Test func hasASessionOfItsOwn() async throws {
+        let folder = try TemporaryFolder()
+        let script = folder.file("browser")
+        // Exits with 5 if the shell's session, the sixth field, is its own, otherwise with 4.
+        try "read -r _ _ _ _ _ session _ </proc/$$/stat; [ \"$session\" = $$ ] && exit 5; exit 4"
+            .write(toFile: script, atomically: true, encoding: .utf8)
+        let end = await end(of: "/bin/sh \(script)")
+        #expect(end.contains("status 5"), "\(end)")
+    }
+
+    /// Opens a page with a command that fails, and returns the message about its end.
+    private func end(of command: String) async -> String {
+        await withCheckedContinuation { (done: CheckedContinuation<String, Never>) in
             do {
-                try browser.open("https://login.example.com") { done.resume(returning: $0) }
+                try Browser(commands: [command]).open("https://login.example.com") { done.resume(returning: $0) }
             } catch {
                 done.resume(returning: "\(error)")
             }
         }
-        #expect(end.contains(expected), "\(end)")
     }
 
     /// Apps show nothing if the user has cancelled a sign-in; here the page was never shown.
