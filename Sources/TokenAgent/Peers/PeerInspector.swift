@@ -80,12 +80,12 @@ final class PeerInspector: Sendable {
         let timeout = timers.schedule(loop, Self.timeLimit) {
             promise.succeed(unknown)
             // What has not begun costs nothing any more, and keeps no descriptor: the threads may be blocked for long.
-            identification.release()
+            identification.end()
             self.sandboxes.withLock { $0.timeIsOver(for: identification) }
         }
         let work: @Sendable (Bool) -> Void = { isActive in
             guard isActive else {
-                identification.release()
+                identification.end()
                 return promise.fail(TokenError(.agentUnavailable, "the agent is stopping"))
             }
             guard let pidfd = identification.begin() else { return promise.succeed(nil) }
@@ -121,7 +121,7 @@ final class PeerInspector: Sendable {
         identification.hold(pidfd)
         let work: @Sendable (Bool) -> Void = { isActive in
             guard isActive else {
-                identification.release()
+                identification.end()
                 return promise.fail(TokenError(.agentUnavailable, "the agent is stopping"))
             }
             guard let pidfd = identification.begin(), let processID = peer.processID,
@@ -135,7 +135,7 @@ final class PeerInspector: Sendable {
         case .first: while let work = sandboxes.withLock({ $0.next() }) { work(true) }
         case .waiting: break
         case .none:
-            identification.release()
+            identification.end()
             promise.succeed(peer)
         }
     }
@@ -252,6 +252,7 @@ final class Identification: Sendable {
     private enum State {
         case waiting(pidfd: Int32)
         case begun
+        case ended
         case abandoned
     }
 
@@ -278,19 +279,22 @@ final class Identification: Sendable {
         close()
     }
 
-    /// Keeps a descriptor of the peer's process until the identification begins, or goes on, or is abandoned.
-    fileprivate func hold(_ pidfd: Int32) {
+    /// Keeps a descriptor of the peer's process until the identification begins, or goes on, or ends.
+    func hold(_ pidfd: Int32) {
         let isWaiting = state.withLock { state in
-            if case .abandoned = state { return false }
-            state = .waiting(pidfd: pidfd)
-            return true
+            switch state {
+            case .ended, .abandoned: return false
+            case .waiting, .begun:
+                state = .waiting(pidfd: pidfd)
+                return true
+            }
         }
         if !isWaiting, pidfd >= 0 { Self.closeFile(pidfd) }
     }
 
-    /// Begins the identification, and returns the descriptor of the peer's process, which the caller closes; nil if the identification was
-    /// abandoned or has begun.
-    fileprivate func begin() -> Int32? {
+    /// Begins the identification, or goes on with it, and returns the descriptor of the peer's process, which the caller closes; nil if the
+    /// identification has ended, or has begun.
+    func begin() -> Int32? {
         state.withLock { state in
             guard case .waiting(let pidfd) = state else { return nil }
             state = .begun
@@ -298,10 +302,20 @@ final class Identification: Sendable {
         }
     }
 
-    /// Closes the descriptor, if the identification has not begun.
-    fileprivate func release() {
-        guard let pidfd = begin(), pidfd >= 0 else { return }
-        Self.closeFile(pidfd)
+    /// Ends the identification: what has not begun of it is not done any more, and its descriptor is closed.
+    func end() {
+        let pidfd = state.withLock { state -> Int32 in
+            switch state {
+            case .ended, .abandoned: return -1
+            case .begun:
+                state = .ended
+                return -1
+            case .waiting(let pidfd):
+                state = .ended
+                return pidfd
+            }
+        }
+        if pidfd >= 0 { Self.closeFile(pidfd) }
     }
 
     private static func closeFile(_ descriptor: Int32) { _ = try? PosixFiles.FileDescriptor(opened: descriptor) }

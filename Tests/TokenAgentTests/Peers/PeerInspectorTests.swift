@@ -214,6 +214,20 @@ internal import TokenModel
             Issue.record("the descriptor is open")
         }
 
+        /// Its time may be over while its program is described. The Flatpak's file would be read next, which may never come, and no time
+        /// limit would show that.
+        @Test func goesOnWithNothingAfterItsTime() throws {
+            let ends = try PipeEnds()
+            defer { close(ends.write) }
+            let identification = Identification(of: .process(getpid())) {}
+            #expect(identification.begin() == -1)
+            identification.end()
+            // Closes the descriptor.
+            identification.hold(ends.read)
+            #expect(identification.begin() == nil)
+            #expect(!identification.isAbandoned)
+        }
+
         /// A process that connects again and again delays its own connections.
         @Test func letsPeersTakeTurns() async throws {
             let inspector = PeerInspector(executables: [], helper: nil, timers: .system)
