@@ -178,6 +178,11 @@ internal import TokenModel
                 #expect(make(path + "/x", user) >= 0)
             }
         }
+
+        /// A person would confirm a socket that cannot be made.
+        @Test func makesSocketsForAsManyUsersAsARequestMayHave() {
+            #expect(PublishSocket.maximumUsers == Int(AGENT_SOCKET_USERS))
+        }
     }
 #endif
 
