@@ -59,16 +59,15 @@ struct ConnectedPeer: Sendable {
     ///
     /// At a published socket, the rules of the configuration can only refuse; the socket's own rules decide what is
     /// served.
-    /// - Parameter validate: the check of what the request says, before a person is asked.
+    /// - Parameter message: what the request says, which is checked before a person is asked.
     func admission(
-        of request: PolicyRequest, by policy: PeerPolicy, on loop: any EventLoop,
-        _ validate: () throws(TokenError) -> Void
+        of request: PolicyRequest, _ message: some AgentRequest, by policy: PeerPolicy, on loop: any EventLoop
     ) -> Admission {
         switch decision(on: request, by: policy) {
         case .allow: return .allowed
         case .deny(let reason): return .refused(refusal(of: request, reason))
         case .confirm:
-            do throws(TokenError) { try validate() } catch { return .refused(error) }
+            do throws(TokenError) { try message.validate() } catch { return .refused(error) }
             let (denials, identity) = (denials, identity)
             return .confirming(
                 confirmer.ask(request, from: identity, of: connection, on: loop).map { outcome in

@@ -132,7 +132,7 @@ private struct Exchange<Request: WireRequest>: Sendable {
         switch progress {
         // The rules may have changed while the request waited for the store, and require a confirmation.
         case .received, .loaded(isConfirmed: false):
-            switch peer.admission(of: policyRequest, by: owner.policy, on: owner.loop, request.validate) {
+            switch peer.admission(of: policyRequest, request, by: owner.policy, on: owner.loop) {
             case .allowed: nil
             case .refused(let error): .now(encode(.failure(error)))
             case .confirming(let future): .afterConfirmation(future)
