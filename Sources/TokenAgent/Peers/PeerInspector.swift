@@ -32,8 +32,8 @@ final class PeerInspector: Sendable {
     /// Whether `/proc` has the IDs of this process's PID namespace, as those of peers are. In that of another one, which an agent in a PID
     /// namespace of its own may see, an ID is another process's.
     private let seesProcesses: Bool
-    /// Whether process 1 may gain privileges. If not, as in some containers, no process beside it may, whether it is in a sandbox or not.
-    private let mayGainPrivileges: Bool
+    /// Whether `no_new_privs` is a mark of a sandbox. It is none if process 1 has it, as in some containers: what it starts has it too.
+    private let isNoNewPrivilegesAMark: Bool
     /// The capabilities that this process could have at most when it was started.
     private let ownBounds: UInt64
     /// The map of user IDs of this process; nil if it cannot be read.
@@ -51,8 +51,8 @@ final class PeerInspector: Sendable {
         ownUserMap = userMap
         var first = ProcessStatus?.none
         if let folder = try? ProcessFolder.first() { first = folder.status }
-        // As process 1 this one tells nothing: it has given up to gain privileges itself.
-        mayGainPrivileges = getpid() == 1 || first?.hasNoNewPrivileges != true
+        // If this process is process 1, it has set `no_new_privs` itself, which says nothing about the others.
+        isNoNewPrivilegesAMark = getpid() == 1 || first?.hasNoNewPrivileges != true
     }
 
     /// Stops the threads without waiting for one that a peer's file system blocks.
@@ -201,7 +201,9 @@ final class PeerInspector: Sendable {
     /// Whether a process that hides its root directory may be in a container. Sandboxes of the user's set `no_new_privs` or are in a user
     /// namespace, whose map of user IDs differs; a container that root has started lacks capabilities that this process can have.
     private func isConfined(_ status: ProcessStatus, _ folder: borrowing ProcessFolder) -> Bool {
-        if status.hasNoNewPrivileges && mayGainPrivileges || ownBounds & ~status.capabilityBounds != 0 { return true }
+        if status.hasNoNewPrivileges && isNoNewPrivilegesAMark || ownBounds & ~status.capabilityBounds != 0 {
+            return true
+        }
         guard let ownUserMap, let userMap = folder.userMap else { return true }
         return !ownUserMap.hasSameBytes(as: userMap)
     }

@@ -72,7 +72,7 @@ package struct DamagedObject {
         skipSpace()
         guard next == UInt8(ascii: "\""), let text = passText() else { return nil }
         skipSpace()
-        // After anything else, a quote in the text has no backslash before it, and the text is longer.
+        // If anything else follows, this quote does not end the text: it is a part of it, and should have a backslash before it.
         guard next == nil || next == UInt8(ascii: ",") || next == UInt8(ascii: "}") else { return nil }
         return text
     }
