@@ -19,6 +19,8 @@ if [ "$1" = thread ] && [ "$(uname)" = Linux ]; then
     folder=$(mktemp -d /tmp/sso-sanitize.XXXXXX)
     trap 'rm -rf "$folder"' EXIT
     trap 'exit 130' HUP INT TERM
+    # Tests run programs as another user.
+    chmod 755 "$folder"
     clang -std=c11 -O1 -fPIC -shared "$here/mutex.c" -o "$folder/mutex.so" -ldl
     export LD_PRELOAD="$folder/mutex.so"
 fi

@@ -140,14 +140,18 @@ internal import TokenModel
         func takesNoTerminalInThePlaceOfTheFile() async throws {
             let folder = try TemporaryFolder()
             let script = """
-                import os, pty, subprocess, sys, time
-                root = sys.argv[1]
-                own, other = pty.openpty()
+                from os import chroot, ttyname
+                from pty import openpty
+                from subprocess import run
+                from sys import argv
+                from time import sleep
+                root = argv[1]
+                own, other = openpty()
                 open(root + "/.flatpak-info", "w").close()
-                subprocess.run(["mount", "--bind", os.ttyname(other), root + "/.flatpak-info"], check=True)
-                os.chroot(root)
+                run(["mount", "--bind", ttyname(other), root + "/.flatpak-info"], check=True)
+                chroot(root)
                 print("ready", flush=True)
-                time.sleep(1000)
+                sleep(1000)
                 """
             let process = try TestProcess(
                 "/usr/bin/env", ["unshare", "--mount", "python3", "-c", script, folder.path])
