@@ -119,6 +119,74 @@ internal import Testing
             }
         }
 
+        /// Opening a file for writing is one right, and shortening it by its path another one.
+        @Test(.enabled(if: Landlock.version >= 3, "Landlock refuses it since Linux 6.2"))
+        func shortensNoFileOfOthers() async throws {
+            let folder = try TemporaryFolder()
+            let file = folder.file("id_ed25519")
+            try Data("secret".utf8).write(to: URL(filePath: file))
+            await #expect(processExitsWith: .success) { [file = file as String] in
+                try #require(Self.enter().restrictsFiles)
+                #expect(truncate(file, 0) == -1 && errno == EACCES)
+            }
+            #expect(try String(contentsOfFile: file, encoding: .utf8) == "secret")
+        }
+
+        @Test(.enabled(if: Landlock.version >= 6, "Landlock refuses it since Linux 6.12"))
+        func sendsNoSignalToOtherProcesses() async {
+            await #expect(processExitsWith: .success) {
+                try #require(Self.enter().restrictsFiles)
+                #expect(kill(getppid(), 0) == -1 && errno == EPERM)
+            }
+        }
+
+        /// A limit of processor time would end another process as a signal does.
+        @Test func limitsNoOtherProcess() async {
+            await #expect(processExitsWith: .success) {
+                try #require(Self.enter().restrictsCalls)
+                let processorTime = 0
+                #expect(Self.error(of: "prlimit", Int(getppid()), processorTime) == EPERM)
+                #expect(Self.error(of: "prlimit", 0, processorTime) == 0)
+            }
+        }
+
+        /// The shell that has started the agent would run the characters as a command.
+        @Test func typesNothingIntoATerminal() async {
+            await #expect(processExitsWith: .success) {
+                try #require(Self.enter().restrictsCalls)
+                // TIOCSTI, which is refused before the descriptor is looked at, and FIONREAD.
+                #expect(Self.error(of: "ioctl", -1, 0x5412) == EPERM)
+                #expect(Self.error(of: "ioctl", -1, 0x541B) == EBADF)
+            }
+        }
+
+        /// Otherwise code in the agent could open its memory to every other process of the user.
+        @Test func letsNoProcessLookIntoItsMemory() async {
+            await #expect(processExitsWith: .success) {
+                try #require(Self.enter().restrictsCalls)
+                let (setDumpable, getDumpable) = (4, 3)
+                #expect(Self.error(of: "prctl", setDumpable, 1) == EPERM)
+                #expect(Self.error(of: "prctl", getDumpable) == 0)
+            }
+        }
+
+        /// Not even its own, which the kernel would let it read.
+        @Test func readsNoMemoryOfAProcess() async {
+            await #expect(processExitsWith: .success) {
+                try #require(Self.enter().restrictsCalls)
+                #expect(Self.error(of: "process_vm_readv", Int(getpid())) == EPERM)
+            }
+        }
+
+        /// As root of a user namespace of its own, it could have further parts of the kernel work for it.
+        @Test func makesNoNamespace() async {
+            await #expect(processExitsWith: .success) {
+                try #require(Self.enter().restrictsCalls)
+                // The kernel has no such namespace, which it would look at next.
+                #expect(Self.error(of: "unshare", 1) == EPERM)
+            }
+        }
+
         // MARK: The rules
 
         @Test func readsTheFolderOfAFileThatMayBeReplaced() {
@@ -158,6 +226,17 @@ internal import Testing
                 folders: folders, files: [], home: "/home/alice", usesProxy: false,
                 environment: ProcessInfo.processInfo.environment)
             return sandbox.enter(isAlone: true)
+        }
+
+        /// 0, or the error of a function of the C library that Swift does not know: a feature macro hides it, or it takes any number of
+        /// arguments.
+        private static func error(of function: String, _ arguments: Int...) -> Int32 {
+            typealias Function = @convention(c) (Int, Int, Int, Int, Int, Int) -> Int32
+            guard let symbol = dlsym(nil, function) else { return ENOSYS }
+            let all = arguments + [Int](repeating: 0, count: 6 - arguments.count)
+            // Each argument has a register of its own, whatever its type is, and those that a function does not have are not read.
+            let result = unsafeBitCast(symbol, to: Function.self)(all[0], all[1], all[2], all[3], all[4], all[5])
+            return result == -1 ? errno : 0
         }
 
         /// 0, or the error of opening a file.
