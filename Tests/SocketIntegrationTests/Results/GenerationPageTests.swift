@@ -129,6 +129,14 @@ internal import TokenModel
             #expect(GenerationPageView(descriptor: try memory(bytes, seals: seals)) == nil)
         }
 
+        /// The word of life is 0 too, as soon as its agent has ended.
+        @Test func refusesAPageOfNobody() throws {
+            var bytes = try content()
+            for offset in 20..<24 { bytes[offset] = 0 }
+            let seals = Self.allSeals.reduce(0, |)
+            #expect(GenerationPageView(descriptor: try memory(bytes, seals: seals)) == nil)
+        }
+
         @Test func refusesAFileAndADescriptorOfAnotherKind() throws {
             let folder = try TemporaryFolder()
             try Data(try content()).write(to: URL(fileURLWithPath: folder.file("page")))

@@ -128,6 +128,33 @@ internal import TokenModel
             }
         }
 
+        /// Threads of Swift's pool block all signals. A browser that inherited that could not be told to quit.
+        @Test func blocksNoSignalOfAProgramThatItStarts() async {
+            await #expect(processExitsWith: .success) {
+                let status = await withCheckedContinuation { (done: CheckedContinuation<Int32, Never>) in
+                    var signals = sigset_t()
+                    sigfillset(&signals)
+                    pthread_sigmask(SIG_SETMASK, &signals, nil)
+                    let search = ["grep", "-q", "SigBlk:.0*$", "/proc/self/status"]
+                    let isStarted = ChildProcess.start(search) { done.resume(returning: $0) }
+                    if !isStarted { done.resume(returning: -1) }
+                }
+                #expect(status == 0)
+            }
+        }
+
+        @Test func ignoresNoSignalForAProgramThatItStarts() async {
+            await #expect(processExitsWith: .success) {
+                signal(SIGTERM, SIG_IGN)
+                let status = await withCheckedContinuation { (done: CheckedContinuation<Int32, Never>) in
+                    let search = ["grep", "-q", "SigIgn:.0*$", "/proc/self/status"]
+                    let isStarted = ChildProcess.start(search) { done.resume(returning: $0) }
+                    if !isStarted { done.resume(returning: -1) }
+                }
+                #expect(status == 0)
+            }
+        }
+
         @Test func endsACallIfNoThreadCanBeCreated() async {
             await #expect(processExitsWith: .success) {
                 // The limit does not hold for root.

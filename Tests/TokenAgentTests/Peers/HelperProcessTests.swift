@@ -183,6 +183,21 @@ internal import TokenModel
         @Test func makesSocketsForAsManyUsersAsARequestMayHave() {
             #expect(PublishSocket.maximumUsers == Int(AGENT_SOCKET_USERS))
         }
+
+        /// Another program of the user may listen there by now.
+        @Test func removesNoSocketThatHasReplacedItsOwn() async throws {
+            let folder = try TemporaryFolder()
+            await #expect(processExitsWith: .success) { [path = folder.path as String] in
+                let lane = try Self.start(path).publication
+                let (own, other) = (path + "/x", path + "/y")
+                for place in [own, other] {
+                    try #require(agent_ask_to_make_socket(lane, place, [geteuid()], 1) >= 0)
+                }
+                try #require(rename(other, own) == 0)
+                agent_ask_to_remove_socket(lane, own)
+                #expect(access(own, F_OK) == 0)
+            }
+        }
     }
 #endif
 
