@@ -150,6 +150,31 @@ internal import TokenModel
         }
     }
 
+    /// As above; whoever waits for the response decides whether a GET is sent again. A libcurl older than 7.80 does not ask.
+    @Test func sendsNoGETTwiceByItself() async throws {
+        let reserved = try ReservedPort()
+        let isFirst = Atomic(true)
+        let script: ScriptedServer.Script = { _ in
+            isFirst.exchange(false, ordering: .relaxed) ? .answer(status: 200, body: "") : .hangUp
+        }
+        try await ScriptedServer.with(script) { server in
+            try await withEngine { engine in
+                let isOld = Mutex(false)
+                let nowhere = CurlRequest(url: "http://127.0.0.1:\(reserved.port)/")
+                _ = await failure { () async throws(CurlFailure) in
+                    try await engine.send(nowhere) { event in
+                        if case .neverSent = event { isOld.withLock { $0 = true } }
+                    }
+                }
+                let request = CurlRequest(url: "http://127.0.0.1:\(server.port)/")
+                _ = try await engine.send(request)
+                let failure = await failure { () async throws(CurlFailure) in try await engine.send(request) }
+                #expect(failure == .connectionLost)
+                #expect(server.received.count == (isOld.withLock(\.self) ? 3 : 2))
+            }
+        }
+    }
+
     /// A server that closes an idle connection at that moment costs no grant.
     @Test func sendsABodyOnAConnectionOfItsOwn() async throws {
         try await ScriptedServer.with({ _ in .answer(status: 200, body: "") }) { server in
@@ -229,6 +254,61 @@ internal import TokenModel
             for task in waiting { #expect(await task.value == .cancelled) }
             #expect(await failure { () async throws(CurlFailure) in try await engine.send(request) } == .cancelled)
             await engine.close()
+        }
+    }
+
+    /// Otherwise a host that never answers would use up the connections.
+    @Test func closesTheConnectionOfACancelledRequest() async throws {
+        try await ScriptedServer.with({ $0.uri == "/" ? .silence : .answer(status: 200, body: "") }) { server in
+            try await withEngine { engine in
+                let url = "http://127.0.0.1:\(server.port)/"
+                let waiting = Task {
+                    await failure { () async throws(CurlFailure) in try await engine.send(CurlRequest(url: url)) }
+                }
+                await server.waitForRequests(1)
+                waiting.cancel()
+                #expect(await waiting.value == .cancelled)
+                // The thread has handled what came before this request. Its connection stays open.
+                _ = try await engine.send(CurlRequest(url: url + "next"))
+                #expect(Self.sockets(connectedTo: server.port) == 1)
+            }
+        }
+    }
+
+    /// The number of this process's sockets whose other end is at a port.
+    private static func sockets(connectedTo port: Int) -> Int {
+        (0..<min(getdtablesize(), 65_536)).count { descriptor in
+            var address = sockaddr_in()
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let code = withUnsafeMutablePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &length) }
+            }
+            guard code == 0, Int32(address.sin_family) == AF_INET else { return false }
+            return Int(UInt16(bigEndian: address.sin_port)) == port
+        }
+    }
+
+    @Test(arguments: [(10, true), (9, false)])
+    func readsABodyOfTheLengthOfItsLimit(limit: Int, isRead: Bool) async throws {
+        try await ScriptedServer.with({ _ in .answer(status: 200, body: "0123456789") }) { server in
+            try await withEngine { engine in
+                let request = CurlRequest(url: "http://127.0.0.1:\(server.port)/", bodyLimit: limit)
+                let failure = await failure { () async throws(CurlFailure) in try await engine.send(request) }
+                #expect(failure == (isRead ? nil : .bodyTooLong))
+            }
+        }
+    }
+
+    /// `NetworkSettings` reads some of them; libcurl would read others, too.
+    @Test func readsNoProxyInTheEnvironment() async {
+        await #expect(processExitsWith: .success) {
+            for name in ["http_proxy", "all_proxy"] { setenv(name, "http://127.0.0.1:1", 1) }
+            try await ScriptedServer.with({ _ in .answer(status: 200, body: "") }) { server in
+                let engine = CurlEngine(idle: .seconds(600))
+                let response = try? await engine.send(CurlRequest(url: "http://127.0.0.1:\(server.port)/"))
+                await engine.close()
+                #expect(response?.status == 200)
+            }
         }
     }
 

@@ -119,6 +119,21 @@ internal import TokenModel
         }
     }
 
+    /// The certificate is trusted, and belongs to other hosts. libcurl finds every name in `localhost` on this machine since 7.77.
+    @Test func sendsNothingToAProxyThatItsCertificateDoesNotName() async throws {
+        let folder = try TemporaryFolder()
+        let file = try TestCertificate(in: folder).certificateFile
+        try await ScriptedServer.with(isSecure: true, { _ in .answer(status: 403, body: "") }) { proxy in
+            let network = try NetworkSettings(
+                environment: ["SSL_CERT_FILE": file], proxy: "https://me:pw@proxy.localhost:\(proxy.port)")
+            try await EndpointFixture.with(network: network, { _ in .silence }) { fixture in
+                let error = try await fixture.failure(.sample(Authority("https://login.example/common")))
+                if proxy.connections > 0 { #expect(error.details.networkErrorCode == -1202) }
+                #expect(proxy.received.isEmpty)
+            }
+        }
+    }
+
     @Test(arguments: [("", "kinit"), ("me:wrong@", "password in network.proxy")])
     func namesTheRemedyIfAProxyRequiresAuthentication(credentials: String, remedy: String) async throws {
         let refusal =
