@@ -92,6 +92,35 @@ internal import TokenModel
         }
     }
 
+    @Test func readsTheDocumentAgainIfTheHostOfTheTokenEndpointIsGone() async throws {
+        let host = "https://nowhere.invalid"
+        let document = #"{"token_endpoint":"\#(host)/t","authorization_endpoint":"\#(host)/a"}"#
+        try await EndpointFixture.with({ _ in .json(document) }) { fixture in
+            for count in 1...2 {
+                let error = try await fixture.failure()
+                #expect(error.details.networkErrorCode == -1003)
+                #expect(fixture.server.received.count == count)
+            }
+        }
+    }
+
+    /// Apps may name any number of them.
+    @Test func remembersTheDocumentsOf256Authorities() async throws {
+        let document = #"{"token_endpoint":"https://t.example/t","authorization_endpoint":"https://t.example/a"}"#
+        try await EndpointFixture.with({ _ in .json(document) }) { fixture in
+            func read(_ tenant: Int) async throws {
+                let authority = try Authority("http://\(fixture.authority.environment)/tenant\(tenant)")
+                _ = try await fixture.endpoint.endpoints(of: authority, version: .v2)
+            }
+            for tenant in 0..<256 { try await read(tenant) }
+            try await read(0)
+            #expect(fixture.server.received.count == 256)
+            try await read(256)
+            try await read(0)
+            #expect(fixture.server.received.count == 258)
+        }
+    }
+
     /// Nothing opens the page for signing out: whatever a provider says of it, its tokens can be renewed.
     @Test(arguments: [#""http://evil.example/p""#, #""javascript:alert(1)""#, #""/logout""#, "5"])
     func ignoresThePageForSigningOut(page: String) async throws {
