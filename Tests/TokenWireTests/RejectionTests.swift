@@ -108,6 +108,26 @@ internal import TokenWire
         #expect((request != nil) == isRead)
     }
 
+    /// The agent can be another user's, and an app keeps what it gets.
+    @Test(arguments: [(WireLimits.token, true), (WireLimits.token + 1, false)])
+    func refusesATokenThatIsTooLong(length: Int, isRead: Bool) throws {
+        let result =
+            WireBytes.field(1, String(repeating: "t", count: length))
+            + WireBytes.field(7, WireBytes.field(1, "oid.tid"))
+            + WireBytes.field(10, WireSamples.correlationID.description)
+        let frame = try ReplyFrame(decoding: WireBytes.field(1, 77) + WireBytes.field(11, result))
+        let reply = try? frame.reply(to: AcquireTokenSilent.self)
+        #expect((reply != nil) == isRead)
+    }
+
+    @Test(arguments: [(WireLimits.token, true), (WireLimits.token + 1, false)])
+    func refusesAPartOfAnExportThatIsTooLong(length: Int, isRead: Bool) throws {
+        let part = WireBytes.field(1, [UInt8](repeating: 0, count: length))
+        let frame = try ReplyFrame(decoding: WireBytes.field(1, 77) + WireBytes.field(30, part))
+        let reply = try? frame.reply(to: ExportCache.self)
+        #expect((reply != nil) == isRead)
+    }
+
     @Test func endsTheRequestOfAReplyThatMakesNoSense() throws {
         let rows: [([UInt8], TokenError.Code)] = [
             (WireBytes.field(99, ""), .unsupportedProtocolVersion),

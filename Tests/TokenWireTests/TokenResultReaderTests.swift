@@ -112,6 +112,18 @@ internal import TokenWire
         for (index, row) in rows.enumerated() { #expect(read(row, &reader) == nil, "\(index)") }
     }
 
+    /// It is left to protobuf-c, whose reply is refused.
+    @Test(arguments: [(WireLimits.token, true), (WireLimits.token + 1, false)])
+    func readsNoTokenThatIsTooLong(length: Int, expected: Bool) {
+        var reader = TokenResultReader()
+        let result =
+            WireBytes.field(1, String(repeating: "t", count: length))
+            + WireBytes.field(7, WireBytes.field(1, "oid.tid"))
+            + WireBytes.field(10, WireSamples.correlationID.description)
+        let isRead = read(WireBytes.field(1, 7) + WireBytes.field(11, result), &reader) != nil
+        #expect(isRead == expected)
+    }
+
     /// Texts are checked in words, of which the last ones overlap.
     @Test func findsEveryByteThatIsNotPlainASCII() throws {
         var reader = TokenResultReader()
