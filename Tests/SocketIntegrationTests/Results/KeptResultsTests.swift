@@ -1,8 +1,11 @@
+internal import AccessPolicy
 internal import AgentClient
 internal import AgentTestSupport
 internal import EntraEmulator
+internal import Foundation
 internal import TestSupport
 internal import Testing
+internal import TokenAgent
 internal import TokenModel
 
 /// The results of silent requests that the SDK keeps: when they are returned without the agent, and what ends them.
@@ -251,6 +254,35 @@ internal import TokenModel
                 for _ in 0..<3 { #expect(try await client.acquireTokenSilent(request).isFromCache) }
                 #expect(client.keptResult(for: request) == nil)
             }
+        }
+    }
+
+    /// A person allows each request by itself.
+    @Test func keepsNothingThatAPersonHasToAllow() async throws {
+        let folder = try TemporaryFolder()
+        let askpass = try await folder.makeProgram("askpass", "echo asked >>'\(folder.path)/asked'")
+        let rules = [
+            PolicyRule(requests: .named(["acquire_token_silent"], includesOwn: false), effect: .confirm), .everything,
+        ]
+        try await AgentFixture.with(rules: rules, adjust: { $0.askpass = askpass }) { f in
+            let account = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
+            let keeper = try await Keeper(f, f.parameters(), account)
+            #expect(keeper.kept == nil)
+            let asked = try String(contentsOfFile: folder.file("asked"), encoding: .utf8)
+            #expect(asked == "asked\nasked\n")
+        }
+    }
+
+    /// As if the agent had been asked.
+    @Test func returnsNothingToATaskThatIsCancelled() async throws {
+        try await keeping { _, keeper, _ in
+            let task = Task {
+                while !Task.isCancelled { await Task.yield() }
+                return try await keeper.client.acquireTokenSilent(keeper.request)
+            }
+            task.cancel()
+            let error = await #expect(throws: TokenError.self) { try await task.value }
+            #expect(error?.code == .cancelled)
         }
     }
 
