@@ -173,6 +173,18 @@ internal import TokenWire
         }
     }
 
+    /// No message could have it.
+    @Test func refusesAPageWhoseURLIsTooLong() async throws {
+        try await AgentFixture.with { f in
+            // Each blank has three bytes in a URL.
+            let claims = #"{"access_token":{"x":{"value":"\#(String(repeating: " ", count: 12_000))"}}}"#
+            let request = BeginInteractive(parameters: try f.parameters(claims: claims))
+            let failure = await #expect(throws: TokenError.self) { try await f.agent.beginInteractive(request) }
+            #expect(failure?.code == .invalidDeveloperParameter)
+            #expect(failure?.message.contains("shorten claims") == true)
+        }
+    }
+
     @Test func asksForCredentialsAgainAfterASignOut() async throws {
         try await AgentFixture.with { f in
             let alice = try await f.signIn("alice@contoso.com", f.parameters()).account
