@@ -103,8 +103,10 @@ struct LoadedCache: RecordReceiver {
             return
         }
         let assigned = record.assigned(to: account)
-        // The account has got another one since, which is newer.
-        if isRefreshToken, cache.partition(group)[account].contains(assigned) { return stale.append(stored) }
+        // The account has got another one since, which is newer. Of access tokens, `load` keeps the newer one.
+        if record.kind != .accessToken, cache.partition(group)[account].contains(assigned) {
+            return stale.append(stored)
+        }
         add(.repaired(assigned, group, stored: stored))
     }
 

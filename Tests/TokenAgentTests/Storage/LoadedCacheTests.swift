@@ -1,3 +1,4 @@
+internal import CacheTestSupport
 internal import TestSupport
 internal import Testing
 internal import TokenCache
@@ -85,6 +86,38 @@ internal import TokenStore
         #expect(loaded.repairs().allSatisfy(Self.isDeletion))
     }
 
+    /// The agent could not rewrite the records of an earlier version, as on a full disk, and was killed after a sign-in.
+    @Test func keepsASignInThatHasReplacedASignOutOfAnEarlierVersion() {
+        let old = [
+            Self.account(at: "fs.contoso.example", "ADFS", realm: "adfs"), Self.idToken(at: "fs.contoso.example"),
+            Self.signOut,
+        ]
+        let new = Self.load(old).cache.partition(.standard).records.compactMap(Self.renewed)
+        #expect(new.map(\.kind) == [.idToken, .accountMetadata])
+        let loaded = Self.load(old + new.map { $0.stored(in: .standard) })
+        #expect(loaded.cache.partition(.standard).records.filter { $0.kind != .account } == new)
+        let changes = loaded.repairs()
+        let written = changes.compactMap { if case .put(let record) = $0 { record.key.kind } else { nil } }
+        #expect(written == [.account])
+        #expect(old.allSatisfy { changes.contains(.delete($0.key)) })
+    }
+
+    /// The record as another sign-in saves it; nil for an account.
+    private static func renewed(_ record: CacheRecord) -> CacheRecord? {
+        switch record {
+        case .idToken(let old):
+            let token = CacheBuilder.idToken(["sub": "uid", "name": "New"])
+            return IDTokenRecord(
+                account: old.account, environment: old.environment, clientID: old.clientID, realm: old.realm,
+                version: old.version, idToken: token
+            ).map(CacheRecord.idToken)
+        case .accountMetadata(var metadata):
+            metadata.signInState = .signedIn
+            return .accountMetadata(metadata)
+        default: return nil
+        }
+    }
+
     @Test func deletesTheRedemptionNoteWithATokenOfAnEarlierVersion() {
         var old = Self.refreshToken(at: "login.windows.net")
         old.key.key += "-old"
@@ -162,6 +195,24 @@ internal import TokenStore
             """
         return StoredRecord(
             key: RecordKey(group: group, kind: .account, key: "uid.utid-\(environment)-\(realm)"),
+            body: Array(body.utf8))
+    }
+
+    private static func idToken(at environment: String) -> StoredRecord {
+        let body = """
+            {"credential_type":"IdToken","home_account_id":"uid.utid","environment":"\(environment)","client_id":"app",
+            "realm":"adfs","secret":"\(CacheBuilder.idToken(["sub": "uid", "name": "Old"]))"}
+            """
+        return StoredRecord(
+            key: RecordKey(group: group, kind: .idToken, key: "uid.utid-\(environment)-idtoken-app-adfs-"),
+            body: Array(body.utf8))
+    }
+
+    private static var signOut: StoredRecord {
+        let body =
+            #"{"client_id":"app","home_account_id":"uid.utid","sign_in_state":"signed_out","authority_map":{}}"#
+        return StoredRecord(
+            key: RecordKey(group: group, kind: .accountMetadata, key: "uid.utid-accountmetadata-app"),
             body: Array(body.utf8))
     }
 }
