@@ -65,6 +65,28 @@ internal import TokenStore
         #expect(builder.cache.partition(.standard)[other.account].accounts.count == 1)
     }
 
+    /// An earlier version has stored it, and not whose it is.
+    @Test func removesATokenThatMayBelongToEitherOfTwoAccountsOfAUsername() throws {
+        var cache = CredentialCache()
+        for (type, realm) in [(AccountRecord.adfsType, "adfs"), ("Other", "tenant")] {
+            let account = AccountRecord(
+                homeAccountID: "uid.utid", environment: "id.contoso.com", realm: realm, localAccountID: nil,
+                username: "Alice", authorityType: type, source: AccountRecord.msalSource)
+            cache.load(.account(account), in: .standard)
+        }
+        let token = RefreshTokenRecord(
+            account: AccountKey(issuer: .unresolved, homeAccountID: HomeAccountID("uid.utid"), username: nil),
+            environment: "id.contoso.com", clientID: try #require(CacheBuilder.app), familyID: nil,
+            secret: Secret("rt"))
+        cache.load(.refreshToken(token), in: .standard)
+        let wipe = RemoveAccount(
+            clientID: try #require(CacheBuilder.otherApp), account: AccountReference(username: "alice"),
+            extent: .account)
+        cache.apply(cache.changes(removing: wipe), in: .standard)
+        #expect(Self.count(.refreshToken, in: cache) == 0)
+        #expect(Self.count(.account, in: cache) == 0)
+    }
+
     /// Any process may name any number of apps.
     @Test func keepsTheSignOutsOfFewAppsThatHaveGotNoToken() throws {
         var builder = CacheBuilder()

@@ -20,7 +20,8 @@ extension CredentialCache {
         }
     }
 
-    /// The accounts that a request means. An identifier includes accounts that are known only by one of its usernames.
+    /// The accounts that a request means. An identifier includes accounts that are known only by one of its usernames, and a username the
+    /// refresh tokens of an earlier version that may belong to one of its accounts.
     private func accounts(of request: RemoveAccount, in partition: Partition) -> [AccountKey] {
         let reference = request.account
         var accounts: [AccountKey] = []
@@ -32,6 +33,8 @@ extension CredentialCache {
             }
         } else if let name = reference.username {
             accounts = partition.accounts(named: name)
+            let uncertain = Set(accounts.map { AccountKey(issuer: .unresolved, identity: $0.identity) })
+            accounts += uncertain.subtracting(accounts).sorted { $0.key < $1.key }
         }
         return accounts.filter { !partition[$0].isEmpty && isAccount(partition[$0], at: request.environment) }
     }
