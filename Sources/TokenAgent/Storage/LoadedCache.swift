@@ -5,8 +5,8 @@ internal import TokenStore
 /// The content of the store at start-up, decoded off the event loop.
 struct LoadedCache: RecordReceiver {
     private(set) var cache = CredentialCache()
-    /// The refresh tokens whose redemption had no answer when the agent stopped.
-    private(set) var interrupted: Set<RecordKey> = []
+    /// The redemption notes in the store, by their refresh tokens.
+    private var notes: [RecordKey: StoredRecord] = [:]
     /// The number of records that could not be decoded.
     private(set) var unknown = 0
     /// The number of clouds that no Microsoft cloud has attested, which are dropped.
@@ -15,12 +15,19 @@ struct LoadedCache: RecordReceiver {
     private(set) var unboundTokens = 0
     /// The keys of records that earlier versions stored under other keys, or with values beyond the limits of messages.
     private var stale: [RecordKey] = []
+    /// The refresh tokens among them that are in use, by their present keys.
+    private var moved: [RecordKey: RecordKey] = [:]
     /// The records that do not name their accounts' issuers.
     private var unresolved: [(record: CacheRecord, group: SharingGroup, stored: RecordKey)] = []
     /// The refresh tokens whose records do not say where they were issued.
     private var unbound: [(token: RefreshTokenRecord, group: SharingGroup)] = []
     /// The records to write instead.
     private var repaired: [RecordKey: (record: CacheRecord, group: SharingGroup)] = [:]
+    /// The redemption notes to write instead.
+    private var movedNotes: [StoredRecord] = []
+
+    /// The refresh tokens whose redemption had no answer when the agent stopped.
+    var interrupted: Set<RecordKey> { Set(notes.keys) }
 
     enum Item: Sendable {
         case record(CacheRecord, SharingGroup, stored: RecordKey)
@@ -30,7 +37,7 @@ struct LoadedCache: RecordReceiver {
         case cloud(CloudDirectory.Cloud)
         /// A cloud that an earlier version stored, and that a provider on this machine may have named.
         case unattestedCloud(stored: RecordKey)
-        case interrupted(RecordKey)
+        case interrupted(RecordKey, note: StoredRecord)
         case unknown
     }
 
@@ -44,7 +51,7 @@ struct LoadedCache: RecordReceiver {
     static func makeContext(canReadAgain: Bool) -> Context { Context(leavesOutTokens: canReadAgain) }
 
     static func decode(_ stored: StoredRecord, _ context: Context) -> Item {
-        if let token = RedemptionNotes.token(of: stored.key) { return .interrupted(token) }
+        if let token = RedemptionNotes.token(of: stored.key) { return .interrupted(token, note: stored) }
         if stored.key.kind == .cloud {
             return CloudRecord(stored).map { .cloud($0.cloud) } ?? .unattestedCloud(stored: stored.key)
         }
@@ -61,23 +68,30 @@ struct LoadedCache: RecordReceiver {
     mutating func add(_ item: Item) {
         switch item {
         case .record(let record, let group, let stored):
-            // The store has this record under its key already.
-            if load(record, in: group, key: stored.key), !repaired.isEmpty { repaired[stored] = nil }
+            if load(record, in: group, key: stored.key) { leave(stored) }
         case .unread(let record, let group, let stored):
             cache.loadUnread(record, in: group, key: stored.key)
-            if !repaired.isEmpty { repaired[stored] = nil }
+            leave(stored)
         case .repaired(let record, let group, let stored):
             let key = record?.key(in: group)
             if stored != key { stale.append(stored) }
+            if let key, key.kind == .refreshToken { moved[key] = stored == key ? nil : stored }
             if let record, let key, load(record, in: group) { repaired[key] = (record, group) }
         case .unresolved(let record, let group, let stored): unresolved.append((record, group, stored))
         case .cloud(let cloud): _ = cache.clouds.learn([cloud], about: cloud.preferredCache)
         case .unattestedCloud(let stored):
             stale.append(stored)
             droppedClouds += 1
-        case .interrupted(let token): interrupted.insert(token)
+        case .interrupted(let token, let note): notes[token] = note
         case .unknown: unknown += 1
         }
+    }
+
+    /// Leaves a record as it is: the store has it under its key already.
+    private mutating func leave(_ stored: RecordKey) {
+        guard !repaired.isEmpty else { return }
+        repaired[stored] = nil
+        moved[stored] = nil
     }
 
     private mutating func load(_ record: CacheRecord, in group: SharingGroup, key: String? = nil) -> Bool {
@@ -92,6 +106,20 @@ struct LoadedCache: RecordReceiver {
         for (record, group, stored) in unresolved { resolve(record, group, stored) }
         unresolved = []
         bindRefreshTokens()
+        moveNotes()
+    }
+
+    /// Moves the redemption notes of refresh tokens that get other keys. The note of a token that another one has replaced is dropped.
+    private mutating func moveNotes() {
+        var stored: [RecordKey: StoredRecord] = [:]
+        for key in stale { stored[key] = notes.removeValue(forKey: key) }
+        guard !stored.isEmpty else { return }
+        for (token, former) in moved {
+            guard let body = stored[former]?.body else { continue }
+            let note = StoredRecord(key: RedemptionNotes.note(of: token), body: body, account: .noAccount)
+            notes[token] = note
+            movedNotes.append(note)
+        }
     }
 
     /// Adds a record to the account with its identity. A record that may belong to several accounts, or to none, is dropped, but for a
@@ -154,8 +182,8 @@ struct LoadedCache: RecordReceiver {
 
     /// The changes that make the store equal to the cache in memory.
     func repairs() -> [StoreChange] {
-        let notes = stale.filter { $0.kind == .refreshToken }.map(RedemptionNotes.note)
-        return (stale + notes).map(StoreChange.delete)
-            + repaired.values.map { record, group in .put(record.stored(in: group)) }
+        let formerNotes = stale.filter { $0.kind == .refreshToken }.map(RedemptionNotes.note)
+        let written = repaired.values.map { record, group in record.stored(in: group) } + movedNotes
+        return (stale + formerNotes).map(StoreChange.delete) + written.map(StoreChange.put)
     }
 }

@@ -118,11 +118,35 @@ internal import TokenStore
         }
     }
 
-    @Test func deletesTheRedemptionNoteWithATokenOfAnEarlierVersion() {
+    /// The agent of the earlier version was killed while the token was being redeemed.
+    @Test func movesTheRedemptionNoteWithATokenOfAnEarlierVersion() throws {
+        let old = Self.refreshToken(at: "fs.contoso.example")
+        let note = StoredRecord(key: Self.note(of: old.key), body: Array("{}".utf8))
+        let account = Self.account(at: "fs.contoso.example", "ADFS", realm: "adfs")
+        let loaded = Self.load([account, old, note])
+        let token = try #require(Self.tokens(in: loaded).first)
+        let key = CacheRecord.refreshToken(token).key(in: .standard)
+        #expect(key != old.key)
+        #expect(loaded.interrupted == [key])
+        let written = StoredRecord(key: Self.note(of: key), body: note.body, account: .noAccount)
+        #expect(loaded.repairs().contains(.put(written)))
+        #expect(loaded.repairs().contains(.delete(note.key)))
+    }
+
+    @Test func deletesTheRedemptionNoteOfATokenThatHasBeenReplaced() throws {
         var old = Self.refreshToken(at: "login.windows.net")
         old.key.key += "-old"
-        let note = RecordKey(group: Self.group, kind: .redemption, key: old.key.key)
-        #expect(Self.load([old]).repairs().contains(.delete(note)))
+        let note = StoredRecord(key: Self.note(of: old.key), body: Array("{}".utf8))
+        var new = try #require(Self.tokens(in: Self.load([old])).first)
+        new.secret = Secret("rt-new")
+        let loaded = Self.load([old, note, CacheRecord.refreshToken(new).stored(in: .standard)])
+        #expect(loaded.interrupted.isEmpty)
+        #expect(loaded.repairs().contains(.delete(note.key)))
+        #expect(loaded.repairs().allSatisfy(Self.isDeletion))
+    }
+
+    private static func note(of token: RecordKey) -> RecordKey {
+        RecordKey(group: token.group, kind: .redemption, key: token.key)
     }
 
     private static func isDeletion(_ change: StoreChange) -> Bool { if case .delete = change { true } else { false } }
