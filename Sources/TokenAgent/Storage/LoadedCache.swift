@@ -123,19 +123,23 @@ struct LoadedCache: RecordReceiver {
     }
 
     /// Adds a record to the account with its identity. A record that may belong to several accounts, or to none, is dropped, but for a
-    /// refresh token: it is kept under the issuer `unresolved`, where no request finds it, and a sign-out does.
+    /// refresh token: it is kept under the issuer `unresolved`, where no request finds it, and a sign-out does. A sign-out is kept for
+    /// every account with its identity.
     private mutating func resolve(_ record: CacheRecord, _ group: SharingGroup, _ stored: RecordKey) {
-        let isRefreshToken = if case .refreshToken = record { true } else { false }
-        guard let account = record.header.account.flatMap({ knownAccount(of: record, $0, in: group) }) else {
-            if isRefreshToken { keep(record, group, stored) } else { stale.append(stored) }
+        let accounts = record.header.account.map { knownAccounts(of: record, $0, in: group) } ?? []
+        guard accounts.count == 1 || Self.isSignOut(record) else {
+            if case .refreshToken = record { keep(record, group, stored) } else { stale.append(stored) }
             return
         }
-        let assigned = record.assigned(to: account)
-        // The account has got another one since, which is newer. Of access tokens, `load` keeps the newer one.
-        if record.kind != .accessToken, cache.partition(group)[account].contains(assigned) {
-            return stale.append(stored)
+        for account in accounts {
+            let assigned = record.assigned(to: account)
+            // The account has got another one since, which is newer. Of access tokens, `load` keeps the newer one.
+            if record.kind != .accessToken, cache.partition(group)[account].contains(assigned) {
+                stale.append(stored)
+            } else {
+                add(.repaired(assigned, group, stored: stored))
+            }
         }
-        add(.repaired(assigned, group, stored: stored))
     }
 
     private mutating func keep(_ record: CacheRecord, _ group: SharingGroup, _ stored: RecordKey) {
@@ -144,10 +148,10 @@ struct LoadedCache: RecordReceiver {
         add(isStored ? .record(record, group, stored: stored) : .repaired(record, group, stored: stored))
     }
 
-    /// The one account to which a record without an issuer can belong; nil if there is none, or there are several.
+    /// The accounts to which a record without an issuer can belong.
     ///
     /// - Parameter account: the record's account, whose issuer is not known.
-    private func knownAccount(of record: CacheRecord, _ account: AccountKey, in group: SharingGroup) -> AccountKey? {
+    private func knownAccounts(of record: CacheRecord, _ account: AccountKey, in group: SharingGroup) -> [AccountKey] {
         let (environment, partition) = (record.header.environment, cache.partition(group))
         let known =
             switch account.identity {
@@ -158,9 +162,14 @@ struct LoadedCache: RecordReceiver {
             partition[key].accounts.values.contains { environment == nil || $0.environment == environment }
         }
         // A sign-in or a sign-out is recorded once for an app and an identifier.
+        guard environment == nil else { return accounts }
         let own = AccountKey(issuer: .microsoft, identity: account.identity)
-        if environment == nil, accounts.isEmpty || accounts.contains(own) { return own }
-        return accounts.count == 1 ? accounts.first : nil
+        if accounts.isEmpty || accounts.contains(own) && !Self.isSignOut(record) { return [own] }
+        return accounts
+    }
+
+    private static func isSignOut(_ record: CacheRecord) -> Bool {
+        if case .accountMetadata(let metadata) = record { metadata.signInState == .signedOut } else { false }
     }
 
     private mutating func bindRefreshTokens() {

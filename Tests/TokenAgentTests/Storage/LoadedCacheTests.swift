@@ -102,6 +102,24 @@ internal import TokenStore
         #expect(old.allSatisfy { changes.contains(.delete($0.key)) })
     }
 
+    /// The earlier version has recorded it once for both accounts.
+    @Test func keepsASignOutForEveryAccountWithItsIdentifier() {
+        let accounts = [
+            Self.account(at: "fs.contoso.example", "ADFS", realm: "adfs"),
+            Self.account(at: "id.contoso.example", "Other", realm: "tenant"),
+        ]
+        for known in [accounts, accounts + [Self.account(at: "login.windows.net", "MSSTS")]] {
+            let loaded = Self.load(known + [Self.signOut])
+            let cache = loaded.cache.partition(.standard)
+            #expect(cache.accountKeys.count == known.count)
+            #expect(cache.accountKeys.allSatisfy { cache[$0].metadata["app"]?.signInState == .signedOut })
+            let written = loaded.repairs().count { change in
+                if case .put(let record) = change { record.key.kind == .accountMetadata } else { false }
+            }
+            #expect(written == known.count)
+        }
+    }
+
     /// The record as another sign-in saves it; nil for an account.
     private static func renewed(_ record: CacheRecord) -> CacheRecord? {
         switch record {
