@@ -256,9 +256,11 @@ extension PublishedSockets {
     /// The one account with an identifier, or else with a username.
     private func account(_ text: String, in group: SharingGroup) throws(TokenError) -> AccountKey {
         let partition = memory.cache.partition(group)
-        var accounts = HomeAccountID(text).map { partition.accounts(with: $0) } ?? []
+        // The account of some refresh tokens of an earlier version is not known, and none that a request can name.
+        let isKnown = { (account: AccountKey) in account.issuer != .unresolved }
+        var accounts = HomeAccountID(text).map { partition.accounts(with: $0).filter(isKnown) } ?? []
         if accounts.isEmpty {
-            let named = partition.accounts(named: text)
+            let named = partition.accounts(named: text).filter(isKnown)
             // An account that is known by its username is the same as one of its provider with an identifier.
             accounts = named.filter { account in
                 account.homeAccountID != nil

@@ -198,22 +198,6 @@ internal import TokenWire
         }
     }
 
-    /// The account is looked for in the sharing group of the socket.
-    @Test(
-        arguments: [
-            (nil, "ssoctl accounts"), ("a b", "ssoctl accounts --group 'a b'"), ("-g", "ssoctl accounts --group=-g"),
-        ] as [(String?, String)])
-    func refusesAnAccountThatIsNotSignedIn(group: String?, next: String) async throws {
-        try await AgentFixture.with { f in
-            let request = PublishSocket(
-                path: f.folder.file("x.sock"), clientIDs: [try #require(ClientID("app-1"))],
-                sharingGroup: try group.map { try #require(SharingGroup($0)) } ?? .standard, account: "alice")
-            let error = await #expect(throws: TokenError.self) { try await f.agent.publishSocket(request) }
-            #expect(error?.code == .accountNotFound)
-            #expect(error?.details.nextCommand == next)
-        }
-    }
-
     /// What the user's own app is told must not depend on a stranger.
     @Test func recordsNoCurrentAccount() async throws {
         try await AgentFixture.with { f in

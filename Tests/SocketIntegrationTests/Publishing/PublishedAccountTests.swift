@@ -1,0 +1,61 @@
+internal import AgentClient
+internal import AgentTestSupport
+internal import Foundation
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+internal import TokenStore
+
+/// The account that a published socket serves.
+@Suite(.bounded) struct PublishedAccountTests {
+    /// The account is looked for in the sharing group of the socket.
+    @Test(
+        arguments: [
+            (nil, "ssoctl accounts"), ("a b", "ssoctl accounts --group 'a b'"), ("-g", "ssoctl accounts --group=-g"),
+        ] as [(String?, String)])
+    func refusesAnAccountThatIsNotSignedIn(group: String?, next: String) async throws {
+        try await AgentFixture.with { f in
+            let request = PublishSocket(
+                path: f.folder.file("x.sock"), clientIDs: [try #require(ClientID("app-1"))],
+                sharingGroup: try group.map { try #require(SharingGroup($0)) } ?? .standard, account: "alice")
+            let error = await #expect(throws: TokenError.self) { try await f.agent.publishSocket(request) }
+            #expect(error?.code == .accountNotFound)
+            #expect(error?.details.nextCommand == next)
+        }
+    }
+
+    /// An earlier version has stored it for a provider of which the user has no account any more.
+    @Test func publishesAnAccountBesideATokenOfAnUnknownOne() async throws {
+        try await AgentFixture.with { f in
+            let alice = try await f.signIn("alice@contoso.com", f.parameters()).account
+            let identifier = try #require(alice.homeAccountID)
+            await f.stop()
+            try await Self.add(Self.token(of: identifier), toStoreIn: f.folder.file("state"))
+            try await f.restarted { (f) async throws in
+                try await f.published(account: identifier.text) { client in
+                    let token = try await f.token(client, f.parameters(), alice.reference)
+                    #expect(token.isFromCache)
+                }
+            }
+        }
+    }
+
+    private static func add(_ record: StoredRecord, toStoreIn folder: String) async throws {
+        let store = try Store.open(directory: folder, StoreOptions(now: { 1_800_000_000 }))
+        _ = try await store.load(into: [StoredRecord].self)
+        try await store.commit([.put(record)])
+        await store.close()
+    }
+
+    private static func token(of account: HomeAccountID) -> StoredRecord {
+        let body = """
+            {"credential_type":"RefreshToken","home_account_id":"\(account)","environment":"fs.contoso.example",
+            "client_id":"app-1","secret":"rt"}
+            """
+        return StoredRecord(
+            key: RecordKey(
+                group: SharingGroup.standard.name, kind: .refreshToken,
+                key: "\(account)-fs.contoso.example-refreshtoken-app-1--"),
+            body: Array(body.utf8))
+    }
+}
