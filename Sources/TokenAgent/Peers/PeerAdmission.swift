@@ -92,13 +92,15 @@ struct PeerAdmission: Sendable {
         }
     }
 
+    /// SO_PEERPIDFD, which C libraries do not have yet; since Linux 6.5.
+    static let peerDescriptorOption: Int32 = 77
+
     /// A descriptor of the peer's process; -1 if the kernel has no such option. Nil if it names no process, as on Linux 6.5 to 6.15 once
     /// the process has ended, whose number may be another one's by now. Fails as ``pidfd(after:)``.
     private static func pidfd(of socket: any SocketOptionProvider) -> EventLoopFuture<Int32?> {
         #if os(Linux)
-            // SO_PEERPIDFD, which C libraries do not have yet; since Linux 6.5.
             let descriptor: EventLoopFuture<Int32> = socket.unsafeGetSocketOption(
-                level: .socket, name: .init(rawValue: 77))
+                level: .socket, name: .init(rawValue: peerDescriptorOption))
             return descriptor.map(Optional.some).flatMapErrorThrowing { error in
                 try pidfd(after: error)
             }

@@ -71,26 +71,48 @@ package enum ResourceLimits {
     /// For the stacks of its threads, the heaps that the C library reserves for them, and libcurl.
     private static let leastAddressSpace: rlim_t = 2 << 30
 
-    /// Checks that the kernel gives descriptors of processes, by which peers are identified. Without them nothing would be known of any
-    /// process, as of one in a sandbox.
+    /// Checks that the kernel gives descriptors of processes, by which peers are identified: with their sockets, since Linux 6.5, or by their
+    /// IDs. Without them nothing would be known of any process, as of one in a sandbox.
     ///
     /// - Throws: `agentUnavailable` (-53004) with the reason.
     package static func requireProcessDescriptors() throws(TokenError) {
         #if os(Linux)
-            try requireProcessDescriptors(agent_open_pidfd)
+            try requireProcessDescriptors(agent_open_pidfd) { Self.socketsHaveProcessDescriptors }
         #endif
     }
 
-    /// - Parameter open: returns the descriptor of a process, or a negative number with `errno`.
-    static func requireProcessDescriptors(_ open: (Int32) -> Int32) throws(TokenError) {
+    /// - Parameters:
+    ///   - open: returns the descriptor of a process, or a negative number with `errno`.
+    ///   - socketsHaveThem: whether the kernel gives those of the peers of sockets.
+    static func requireProcessDescriptors(
+        _ open: (Int32) -> Int32, socketsHaveThem: () -> Bool
+    ) throws(TokenError) {
         let descriptor = open(getpid())
-        guard descriptor >= 0 else {
+        guard descriptor < 0 else {
+            close(descriptor)
+            return
+        }
+        let problem = SystemError.last
+        guard socketsHaveThem() else {
             throw TokenError(
                 .agentUnavailable,
-                "processes cannot be identified (pidfd_open: \(SystemError.last)); the agent needs Linux 5.3 or later, and in a container a "
-                    + "seccomp filter that allows the call")
+                "processes cannot be identified (pidfd_open: \(problem)); the agent needs Linux 5.3 or later, and in a container a seccomp "
+                    + "filter that allows the call")
+        }
+    }
+
+    private static var socketsHaveProcessDescriptors: Bool {
+        guard let pair = try? SocketPair() else { return false }
+        defer {
+            close(pair.first)
+            close(pair.second)
+        }
+        var (descriptor, size) = (Int32(-1), socklen_t(MemoryLayout<Int32>.size))
+        guard getsockopt(pair.first, SOL_SOCKET, PeerAdmission.peerDescriptorOption, &descriptor, &size) == 0 else {
+            return false
         }
         close(descriptor)
+        return true
     }
 
     /// Disables core dumps of this process, attaching debuggers to it, and the file that `SSLKEYLOGFILE` names, to which libcurl
