@@ -13,10 +13,10 @@ package struct RefreshTokenRecord: Sendable, Equatable {
     /// The realm and resource that the token is restricted to; nil for a token that serves every resource.
     package var restriction: Restriction?
     /// Where the token was issued; nil if that is not certain, and then the token is never sent.
-    package var binding: TokenBinding? { didSet { if binding != nil { outdatedBinding = nil } } }
-    /// A binding that an earlier version saved and that names too little; the token is not sent until `binding` is derived. Nil
-    /// for any other token.
-    package private(set) var outdatedBinding: TokenBinding?
+    package var binding: TokenBinding? { didSet { if binding != nil { unusableBinding = nil } } }
+    /// A binding that the token is not sent by: one of an earlier version, which names too little until `binding` is derived, or one of a
+    /// later version, to a kind of authority that this version does not know. Nil for any other token.
+    package internal(set) var unusableBinding: StoredBinding?
     /// The time at which the token was obtained, in seconds since 1970; nil if unknown.
     package var obtainedOn: Int64?
     /// Fields this version does not know, as JSON; preserved for export. Nil for a record that the agent made.
@@ -48,10 +48,13 @@ package struct RefreshTokenRecord: Sendable, Equatable {
         self.secret = secret
         self.restriction = restriction
         self.binding = binding?.isComplete == true ? binding : nil
-        outdatedBinding = binding?.isComplete == false ? binding : nil
+        unusableBinding = binding?.isComplete == false ? binding.map(StoredBinding.init) : nil
         self.obtainedOn = obtainedOn
         self.unknownFields = unknownFields
     }
+
+    /// The binding as the store keeps it.
+    var storedBinding: StoredBinding? { binding.map(StoredBinding.init) ?? unusableBinding }
 
     /// Whether the token serves one resource only.
     var isSingleResource: Bool { restriction.map { !$0.scopes.isEmpty } ?? false }
@@ -111,8 +114,9 @@ extension RefreshTokenRecord {
             familyID: stored.familyID.flatMap(FamilyID.init), secret: Secret(stored.secret),
             restriction: realm == nil && target == nil
                 ? nil : Restriction(realm: realm ?? "", scopes: ScopeSet(target: target ?? "")),
-            binding: stored.binding,
+            binding: stored.binding?.known,
             obtainedOn: stored.lastModificationTime.flatMap { Int64($0) }, unknownFields: stored.unknownFields)
+        if binding == nil { unusableBinding = stored.binding }
         replaced = stored.replaced?.suffix(Self.maximumReplaced).map(\.self) ?? []
     }
 
@@ -122,7 +126,7 @@ extension RefreshTokenRecord {
         stored.familyID = familyID?.text
         stored.realm = restriction?.realm
         stored.target = restriction?.scopes.target
-        stored.binding = binding ?? outdatedBinding
+        stored.binding = storedBinding
         stored.lastModificationTime = obtainedOn.map { String($0) }
         stored.unknownFields = unknownFields
         stored.replaced = replaced.isEmpty ? nil : replaced

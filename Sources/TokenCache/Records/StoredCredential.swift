@@ -62,16 +62,11 @@ struct StoredCredential: Codable {
         }
     }
 
-    var binding: TokenBinding? {
-        get {
-            guard let kind = boundKind.flatMap(Authority.Kind.init), let boundIssuer, let tokenEndpoint else {
-                return nil
-            }
-            return TokenBinding(kind: kind, issuer: Issuer(boundIssuer), endpoint: tokenEndpoint)
-        }
+    var binding: StoredBinding? {
+        get { StoredBinding(kind: boundKind, issuer: boundIssuer, endpoint: tokenEndpoint) }
         set {
-            boundKind = newValue?.kind.rawValue
-            boundIssuer = newValue?.issuer.text
+            boundKind = newValue?.kind
+            boundIssuer = newValue?.issuer
             tokenEndpoint = newValue?.endpoint
         }
     }

@@ -49,6 +49,29 @@ package struct TokenBinding: Sendable, Hashable {
     }
 }
 
+/// A binding as a record has it. Its kind may be one that a later version has added.
+package struct StoredBinding: Sendable, Equatable {
+    /// `Authority.Kind` as a number.
+    var kind: Int32
+    var issuer: String
+    var endpoint: String
+
+    /// Returns nil if a part is missing.
+    init?(kind: Int32?, issuer: String?, endpoint: String?) {
+        guard let kind, let issuer, let endpoint else { return nil }
+        (self.kind, self.issuer, self.endpoint) = (kind, issuer, endpoint)
+    }
+
+    init(_ binding: TokenBinding) {
+        (kind, issuer, endpoint) = (binding.kind.rawValue, binding.issuer.text, binding.endpoint)
+    }
+
+    /// The binding; nil if this version does not know its kind.
+    var known: TokenBinding? {
+        Authority.Kind(rawValue: kind).map { TokenBinding(kind: $0, issuer: Issuer(issuer), endpoint: endpoint) }
+    }
+}
+
 extension CloudDirectory {
     /// Whether an authority is of the kind, and the identity provider, that a binding names.
     package func isBound(_ binding: TokenBinding, to authority: Authority) -> Bool {
@@ -88,7 +111,7 @@ extension AccountCredentials {
     /// may be at any host: the provider's own is the only one that is known. The path of a B2C or External ID authority at a domain of
     /// its organisation is in the account's key, or known if the app has used one only.
     package func derivedBinding(of token: RefreshTokenRecord, _ clouds: CloudDirectory) -> TokenBinding? {
-        if let outdated = token.outdatedBinding { return binding(outdated.kind, of: token, clouds) }
+        if let stored = token.unusableBinding { return stored.known.flatMap { binding($0.kind, of: token, clouds) } }
         let environment = token.environment
         let records = accounts.values.filter { $0.environment == environment }
         let types = Set(records.map(\.authorityType))

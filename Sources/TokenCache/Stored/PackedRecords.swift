@@ -115,20 +115,18 @@ extension RefreshTokenRecord: PackedRecord {
         let (obtainedOn, unknownFields) = (reader.number(.obtainedOn), reader.text(.unknownFields))
         var replaced: [String] = []
         while let fingerprint = reader.text(.replaced) { replaced.append(fingerprint) }
-        let kind = reader.number(.boundKind).flatMap { Authority.Kind(rawValue: Int32(truncatingIfNeeded: $0)) }
-        let (issuer, endpoint) = (reader.sharedText(.boundIssuer), reader.sharedText(.tokenEndpoint))
-        var binding: TokenBinding?
-        if let kind, let issuer, let endpoint {
-            binding = TokenBinding(kind: kind, issuer: Issuer(issuer), endpoint: endpoint)
-        }
+        let kind = reader.number(.boundKind).map { Int32(truncatingIfNeeded: $0) }
+        let stored = StoredBinding(
+            kind: kind, issuer: reader.sharedText(.boundIssuer), endpoint: reader.sharedText(.tokenEndpoint))
         let (realm, target) = (reader.sharedText(.restrictionRealm), reader.bytes(.restrictionTarget))
         let scopes = target.map(reader.texts.scopes) ?? ScopeSet([])
         // A restriction without a realm and a resource restricts nothing.
         let isRestricted = realm?.isEmpty == false || !scopes.isEmpty
         self.init(
             account: account, environment: environment, clientID: clientID, familyID: familyID, secret: secret,
-            restriction: isRestricted ? Restriction(realm: realm ?? "", scopes: scopes) : nil, binding: binding,
+            restriction: isRestricted ? Restriction(realm: realm ?? "", scopes: scopes) : nil, binding: stored?.known,
             obtainedOn: obtainedOn, unknownFields: unknownFields)
+        if binding == nil { unusableBinding = stored }
         self.replaced = replaced.suffix(Self.maximumReplaced)
     }
 
@@ -141,9 +139,9 @@ extension RefreshTokenRecord: PackedRecord {
         writer.put(.obtainedOn, number: obtainedOn)
         writer.put(.unknownFields, unknownFields)
         for fingerprint in replaced { writer.put(.replaced, fingerprint) }
-        let stored = binding ?? outdatedBinding
-        writer.put(.boundKind, number: stored.map { Int64($0.kind.rawValue) })
-        writer.put(.boundIssuer, stored?.issuer.text)
+        let stored = storedBinding
+        writer.put(.boundKind, number: stored.map { Int64($0.kind) })
+        writer.put(.boundIssuer, stored?.issuer)
         writer.put(.tokenEndpoint, stored?.endpoint)
         writer.put(.restrictionRealm, restriction?.realm)
         writer.put(.restrictionTarget, restriction?.scopes.target)

@@ -184,6 +184,23 @@ internal import TokenModel
         #expect(credentials.derivedBinding(of: token, builder.cache.clouds) == nil)
     }
 
+    /// The account's records may name another provider at the same host, to which the token must not go.
+    @Test func keepsTheBindingOfALaterVersion() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", CacheBuilder.parameters("https://id.example/realms/a", .openID))
+        var token = try #require(builder.refreshTokens.first)
+        token.binding = nil
+        let later = StoredBinding(kind: 99, issuer: "id.example/other", endpoint: "id.example")
+        token.unusableBinding = try #require(later)
+        let record = CacheRecord.refreshToken(token)
+        let stored = try #require(CacheRecord(record.stored(in: .standard)))
+        let exported = try #require(CacheRecord(exportedAs: record.kindNumber, token.encoded()))
+        #expect(stored == record)
+        #expect(exported == record)
+        let credentials = builder.cache.partition(.standard)[token.account]
+        #expect(credentials.derivedBinding(of: token, builder.cache.clouds) == nil)
+    }
+
     /// The record as an earlier version stored it, read from the store.
     private static func withoutPath(_ token: RefreshTokenRecord) throws -> RefreshTokenRecord {
         let binding = try #require(token.binding)
@@ -198,7 +215,7 @@ internal import TokenModel
         }
         // What is known of the binding stays in the store until it is complete.
         #expect(CacheRecord(CacheRecord.refreshToken(read).stored(in: .standard)) == .refreshToken(read))
-        #expect(read.outdatedBinding?.endpoint == binding.environment)
+        #expect(read.unusableBinding?.endpoint == binding.environment)
         return read
     }
 
