@@ -87,6 +87,26 @@ internal import TokenStore
         #expect(Self.count(.account, in: cache) == 0)
     }
 
+    /// An earlier version has stored it for an account that was known by its username.
+    @Test(arguments: [("fs.contoso.com", 0), ("id.contoso.com", 1)])
+    func removesATokenOfTheUsernameOfAnAccount(host: String, left: Int) throws {
+        var cache = CredentialCache()
+        let account = AccountRecord(
+            homeAccountID: "uid.utid", environment: "fs.contoso.com", realm: "adfs", localAccountID: nil,
+            username: "Alice", authorityType: AccountRecord.adfsType, source: AccountRecord.msalSource)
+        cache.load(.account(account), in: .standard)
+        let token = RefreshTokenRecord(
+            account: AccountKey(issuer: .unresolved, homeAccountID: nil, username: "alice"), environment: host,
+            clientID: try #require(CacheBuilder.app), familyID: nil, secret: Secret("rt"))
+        cache.load(.refreshToken(token), in: .standard)
+        let wipe = RemoveAccount(
+            clientID: try #require(CacheBuilder.otherApp),
+            account: AccountReference(homeAccountID: HomeAccountID("uid.utid")), extent: .account)
+        cache.apply(cache.changes(removing: wipe), in: .standard)
+        #expect(Self.count(.refreshToken, in: cache) == left)
+        #expect(Self.count(.account, in: cache) == 0)
+    }
+
     /// Any process may name any number of apps.
     @Test func keepsTheSignOutsOfFewAppsThatHaveGotNoToken() throws {
         var builder = CacheBuilder()

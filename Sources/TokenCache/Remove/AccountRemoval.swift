@@ -20,22 +20,29 @@ extension CredentialCache {
         }
     }
 
-    /// The accounts that a request means. An identifier includes accounts that are known only by one of its usernames, and a username the
-    /// refresh tokens of an earlier version that may belong to one of its accounts.
+    /// The accounts that a request means. An identifier includes accounts that are known only by one of its usernames; and both include the
+    /// refresh tokens of an earlier version that may belong to one of the accounts.
     private func accounts(of request: RemoveAccount, in partition: Partition) -> [AccountKey] {
         let reference = request.account
         var accounts: [AccountKey] = []
+        var uncertain: Set<AccountKey> = []
         if let identifier = reference.homeAccountID {
             accounts = partition.accounts(with: identifier).flatMap { home in
                 partition.profiles(of: home).usernames.sorted().flatMap { name in
                     partition.accounts(named: name, of: home.issuer).filter { $0.name != nil }
                 } + [home]
             }
+            let profiles = partition.accounts(with: identifier).flatMap { partition.profiles(of: $0) }
+            let hosts = Set(profiles.map(\.environment))
+            uncertain = Set(profiles.usernames.map { AccountKey(issuer: .unresolved, identity: .name($0)) })
+                .filter { account in
+                    partition[account].refreshTokens.values.contains { hosts.contains($0.environment) }
+                }
         } else if let name = reference.username {
             accounts = partition.accounts(named: name)
-            let uncertain = Set(accounts.map { AccountKey(issuer: .unresolved, identity: $0.identity) })
-            accounts += uncertain.subtracting(accounts).sorted { $0.key < $1.key }
+            uncertain = Set(accounts.map { AccountKey(issuer: .unresolved, identity: $0.identity) })
         }
+        accounts += uncertain.subtracting(accounts).sorted { $0.key < $1.key }
         return accounts.filter { !partition[$0].isEmpty && isAccount(partition[$0], at: request.environment) }
     }
 
