@@ -85,6 +85,7 @@ internal import TokenStore
         cache.apply(cache.changes(removing: wipe), in: .standard)
         #expect(Self.count(.refreshToken, in: cache) == 0)
         #expect(Self.count(.account, in: cache) == 0)
+        #expect(Self.count(.accountMetadata, in: cache) == 2, "that the app has signed out both")
     }
 
     /// An earlier version has stored it for an account that was known by its username.
@@ -105,6 +106,7 @@ internal import TokenStore
         cache.apply(cache.changes(removing: wipe), in: .standard)
         #expect(Self.count(.refreshToken, in: cache) == left)
         #expect(Self.count(.account, in: cache) == 0)
+        #expect(Self.count(.accountMetadata, in: cache) == 1, "that the app has signed out the account")
     }
 
     /// Any process may name any number of apps.

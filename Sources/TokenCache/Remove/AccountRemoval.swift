@@ -78,8 +78,9 @@ extension CredentialCache {
         _ account: AccountKey, of clientID: ClientID, _ credentials: AccountCredentials, unlessKnown: Bool
     ) -> [CacheChange] {
         if unlessKnown, credentials.isSignedOut(clientID) { return [] }
-        // An app with a client ID that may not be stored gets no token, so that it need not be kept from one.
-        guard ValueLimits.isIdentifier(clientID.text) else { return [] }
+        // No app gets a token of an account that is not certain, nor one with a client ID that may not be stored, so that it need not be
+        // kept from one.
+        guard account.issuer != .unresolved, ValueLimits.isIdentifier(clientID.text) else { return [] }
         let record = AccountMetadataRecord(
             account: account, clientID: clientID, signInState: .signedOut, authorityMap: [:])
         return [.save(.accountMetadata(record))]
