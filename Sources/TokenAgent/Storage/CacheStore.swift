@@ -63,7 +63,12 @@ extension CacheStore {
 
 extension Store: CacheStore {
     func load(passphrase: Secret?) async throws(TokenError) -> LoadedCache {
-        var loaded = try await load(passphrase: passphrase, into: LoadedCache.self)
+        await Self.finished(try await load(passphrase: passphrase, into: LoadedCache.self))
+    }
+
+    /// Finds the issuers of the records of an earlier version, off the event loop: these may be all.
+    @concurrent
+    private static func finished(_ loaded: consuming LoadedCache) async -> LoadedCache {
         loaded.finish()
         return loaded
     }

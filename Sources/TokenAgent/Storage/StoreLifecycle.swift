@@ -307,6 +307,7 @@ final class StoreLifecycle {
     private func openStore(_ passphrase: Secret?) async throws(TokenError) {
         do throws(TokenError) {
             let loaded = try await store.load(passphrase: passphrase)
+            let repairs = await Self.repairs(of: loaded)
             memory.replace(with: loaded.cache)
             reader.removeAll()
             notes.load(loaded.interrupted)
@@ -314,7 +315,7 @@ final class StoreLifecycle {
             (state, isLockedByUser) = (.loaded, false)
             memory.events.storeChanged(to: .open)
             log.reportOpened(loaded)
-            await writeRepairs(of: loaded)
+            await write(repairs)
             ReleasedMemory.returnToSystem()
         } catch {
             await store.forgetPassphrase()
@@ -333,12 +334,15 @@ final class StoreLifecycle {
         }
     }
 
-    /// Writes the records that this version stores differently from the version that wrote them.
+    /// Encodes the records that this version stores differently from the version that wrote them, off the event loop.
+    @concurrent
+    private static func repairs(of loaded: LoadedCache) async -> [StoreChange] { loaded.repairs() }
+
+    /// Writes these records.
     ///
     /// The write is queued before any request can change the cache, so that it undoes no later change. A failed write is
     /// repeated later.
-    private func writeRepairs(of loaded: LoadedCache) async {
-        let repairs = loaded.repairs()
+    private func write(_ repairs: [StoreChange]) async {
         guard !repairs.isEmpty else { return }
         logger.notice("records of an earlier version are rewritten", metadata: ["count": "\(repairs.count)"])
         try? await commits.write(repairs)
