@@ -11,7 +11,8 @@ internal import TokenStore
 ///   locked before a removal that is visible has been committed.
 /// - An import overlaps no other commit.
 /// - Changes that could not be written stay visible in memory. They are written again before the next commit, or after a few
-///   seconds; never after a newer value of the same record.
+///   seconds; never after a newer value of the same record. While there is room only for commits without them, they are tried every few
+///   seconds.
 /// - If the store has lost records, whichever operation finds that, everything in memory is written again.
 ///
 /// A commit passes `commit` (waits for its turn), `write` (adds the deletions of redemption notes) and `flush` (writes earlier
@@ -37,6 +38,9 @@ final class CommitQueue {
     private lazy var locks = KeyedLock<LockKey>()
     private var unsaved = UnsavedChanges()
     private var retry: Timers.Timer?
+    /// Whether a commit has been made without the earlier failed changes, which wait for `retry`: they may be all records of an upgrade,
+    /// which takes seconds to seal.
+    private var defersEarlierChanges = false
     /// The error of changes that begin while the store is being locked or is locked, and of redemptions when the agent stops; nil if it is
     /// open.
     private(set) var refusal: TokenError?
@@ -278,16 +282,16 @@ final class CommitQueue {
         // Earlier failed changes are written first, to keep the order of changes to one record.
         let (attempt, earlier) = unsaved.beginWriting()
         defer { reportDamage() }
+        if defersEarlierChanges, !earlier.isEmpty {
+            defersEarlierChanges = false
+            if await write(steps, without: earlier, of: attempt) { return }
+        }
         do throws(TokenError) {
             try await store.commit(earlier + steps, gatheringFor: gatheringTime)
             unsaved.endWriting(attempt)
             unsaved.supersede(earlier + steps)
         } catch {
-            if await write(steps, without: earlier) {
-                unsaved.supersede(steps)
-                unsaved.failWriting(attempt)
-                return retryLater()
-            }
+            if await write(steps, without: earlier, of: attempt) { return }
             unsaved.failWriting(attempt)
             if isRetried { unsaved.append(steps) }
             log.reportFailure(error)
@@ -301,10 +305,16 @@ final class CommitQueue {
     /// Writes changes without earlier ones, for which the store may have no room: what one app adds must not keep out what others renew.
     ///
     /// - Returns: whether that has been done; the earlier ones are written again later.
-    private func write(_ steps: [StoreChange], without earlier: [StoreChange]) async -> Bool {
+    private func write(_ steps: [StoreChange], without earlier: [StoreChange], of attempt: Int?) async -> Bool {
         // A group that is deleted later would lose what has been written meanwhile.
-        guard !steps.isEmpty, !earlier.isEmpty, !earlier.contains(where: \.isOfGroup) else { return false }
-        return (try? await store.commit(steps, gatheringFor: .zero)) != nil
+        guard !steps.isEmpty, !earlier.isEmpty, !earlier.contains(where: \.isOfGroup),
+            (try? await store.commit(steps, gatheringFor: .zero)) != nil
+        else { return false }
+        unsaved.supersede(steps)
+        unsaved.failWriting(attempt)
+        defersEarlierChanges = true
+        retryLater()
+        return true
     }
 
     /// How long a commit waits for those of other redemptions: a disk that flushes faster than their responses arrive would otherwise
@@ -317,6 +327,7 @@ final class CommitQueue {
         guard retry == nil, hasUnsavedChanges else { return }
         retry = tasks.schedule(after: Self.retryDelay) {
             self.retry = nil
+            self.defersEarlierChanges = false
             self.tasks.start { () async throws(TokenError) in await self.writeUnsavedChanges() }
         }
     }

@@ -142,11 +142,17 @@ internal import TokenStore
         alone.succeed()
         try await second.value()
         #expect(await parts.hasUnsavedChanges)
+        // What has failed just now may be very much, and is not tried again with each change.
+        let third = await parts.signIn("carol", "3")
+        let next = await parts.store.commits.next()
+        #expect(next.changes.compactMap(\.refreshToken) == ["rt-3"])
+        next.succeed()
+        try await third.value()
         // There is room again.
         parts.store.hold(false)
         try await parts.timers.advance(by: 5)
         try await parts.settle()
-        #expect(parts.store.refreshTokens.sorted() == ["rt-1", "rt-2"])
+        #expect(parts.store.refreshTokens.sorted() == ["rt-1", "rt-2", "rt-3"])
         #expect(await !parts.hasUnsavedChanges)
     }
 
