@@ -13,7 +13,7 @@ enum StoreRoom: Equatable {
     case scarce
     /// Nothing is added but refresh tokens of accounts that are there.
     case exhausted
-    /// As `exhausted`, since the disk cannot be written: what is added stays in memory.
+    /// As `exhausted`, since many changes could not be written: what is added may stay in memory.
     case unwritable
 
     /// - Parameters:
@@ -70,7 +70,8 @@ enum StoreRoom: Equatable {
     }
 
     private static let noRoomInMemory = TokenError(
-        .storeUnavailable, "the disk cannot be written, and memory has no room for another account; free some space")
+        .storeUnavailable,
+        "earlier changes cannot be written to disk, and memory has no room for another account; free some space")
 
     /// The size from which on what could not be written is enough, several times what a thousand ordinary accounts have.
     static let unsavedSize = 16 << 20
