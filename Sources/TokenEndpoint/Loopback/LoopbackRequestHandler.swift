@@ -86,8 +86,14 @@ final class LoopbackInbox: Sendable {
         case failed
         /// A request for another path, such as a favicon.
         case notFound
-        /// A request for the right path that is not the response to this sign-in.
+        /// A request for the right path that is not the response to this sign-in, or comes when the sign-in has ended without one.
         case rejected
+    }
+
+    /// The end of the wait for the response.
+    private enum Ending {
+        case received
+        case closed
     }
 
     /// The largest number of connections, which protects the agent's file descriptors. A browser opens a few.
@@ -97,6 +103,8 @@ final class LoopbackInbox: Sendable {
     private let state: Secret
     private let responses: AsyncStream<String>
     private let continuation: AsyncStream<String>.Continuation
+    /// Nil while the response is awaited.
+    private let ending = Mutex<Ending?>(nil)
     private let connections = Mutex(0)
     /// The unguessable path that leads to the sign-in page, and the URL of that page.
     private let launch = Mutex<(path: Secret, page: String)?>(nil)
@@ -113,8 +121,15 @@ final class LoopbackInbox: Sendable {
         guard let parameters = FormParameters(decoding: text[...]), let state = parameters["state"],
             Secret(state) == self.state
         else { return .rejected }
-        continuation.yield(text)
-        continuation.finish()
+        let isClosed = ending.withLock { ending in
+            guard ending == nil else { return ending == .closed }
+            ending = .received
+            continuation.yield(text)
+            continuation.finish()
+            return false
+        }
+        // A browser may have connected before the sign-in ended, and sends its request afterwards.
+        guard !isClosed else { return .rejected }
         return OAuthError(parameters) == nil && parameters["code"] != nil ? .signedIn : .failed
     }
 
@@ -132,7 +147,10 @@ final class LoopbackInbox: Sendable {
         return await iterator.next()
     }
 
-    func close() { continuation.finish() }
+    func close() {
+        ending.withLock { $0 = $0 ?? .closed }
+        continuation.finish()
+    }
 
     /// Counts a new connection; returns false if there are too many. `connectionClosed` is called when an accepted one closes.
     func acceptConnection() -> Bool {

@@ -127,6 +127,25 @@ internal import TokenModel
         #expect(url.contains("code=good"))
     }
 
+    /// A browser can connect before the sign-in ends, and send its request afterwards. Nobody is signed in then.
+    @Test func rejectsAResponseThatComesWhenTheSignInHasEnded() async {
+        let inbox = LoopbackInbox(path: "/cb", state: "s")
+        inbox.close()
+        #expect(inbox.receive(path: "/cb", parameters: "code=c1&state=s") == .rejected)
+        let response = await inbox.next()
+        #expect(response == nil)
+    }
+
+    /// As when the user reloads the page.
+    @Test func answersARepeatedResponseAsTheFirstOne() async {
+        let inbox = LoopbackInbox(path: "/cb", state: "s")
+        for _ in 0..<2 { #expect(inbox.receive(path: "/cb", parameters: "code=c1&state=s") == .signedIn) }
+        inbox.close()
+        #expect(inbox.receive(path: "/cb", parameters: "code=c1&state=s") == .signedIn)
+        let response = await inbox.next()
+        #expect(response == "code=c1&state=s")
+    }
+
     @Test func showsNothingOfTheURLIfTheSignInFailed() async throws {
         let redirect = try await listen()
         defer { redirect.close() }
