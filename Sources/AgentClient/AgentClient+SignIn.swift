@@ -5,9 +5,9 @@ public import TokenModel
 extension AgentClient {
     /// Signs a user in: starts the sign-in, opens its page or shows its device code, and returns the token.
     ///
-    /// Cancelling the calling task cancels the sign-in. If the app's redirect URI cannot be used on this system, the
-    /// presenter shows which one to register: an identity provider that does not know the replacement shows an error
-    /// page and does not redirect.
+    /// Cancelling the calling task cancels the sign-in; tokens that are being requested already are saved nevertheless. If the app's
+    /// redirect URI cannot be used on this system, the presenter shows which one to register: an identity provider that does not know the
+    /// replacement shows an error page and does not redirect.
     ///
     /// - Throws: `cancelled` (-53007) if the calling task is cancelled, `sessionCanceled` (-51701) if the sign-in was cancelled
     ///   otherwise, `accessDenied` (-51416) if the user declines, `mismatchedAccount` (-51117) if another account than the requested one

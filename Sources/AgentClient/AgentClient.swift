@@ -137,10 +137,10 @@ public final class AgentClient: Sendable {
 
     /// Waits, at most `limit`, for the end of a sign-in in a browser, and returns its token.
     ///
-    /// - Throws: `mismatchedAccount` (-51117), `accessDenied` (-51416), `invalidState` (-51420), `authorizationFailed`
-    ///   (-51440), `sessionCanceled` (-51701), `interactionInProgress` (-51710) if another call waits for this sign-in,
-    ///   `timedOut` (-53006) if no response arrived in time, `serverInvalidResponse` (-51401) if the response or its ID token is not for
-    ///   this sign-in, `storeUnavailable` (-53008) if the tokens cannot be saved, or the error of the token endpoint.
+    /// - Throws: `mismatchedAccount` (-51117) and `declinedScopes` (-51415), with a result whose tokens are saved, `accessDenied` (-51416),
+    ///   `invalidState` (-51420), `authorizationFailed` (-51440), `sessionCanceled` (-51701), `interactionInProgress` (-51710) if another
+    ///   call waits for it, `timedOut` (-53006) if no response arrived in time, `serverInvalidResponse` (-51401) if it is not for this
+    ///   sign-in, `storeUnavailable` (-53008) if the tokens cannot be written, which may be kept in memory, or the token endpoint's error.
     public func completeInteractive(
         _ request: CompleteInteractive, limit: Duration = .seconds(900)
     ) async throws(TokenError) -> TokenResult {
@@ -169,10 +169,10 @@ public final class AgentClient: Sendable {
 
     /// Waits, at most `limit`, for the end of a sign-in on another device, and returns its token.
     ///
-    /// - Throws: `mismatchedAccount` (-51117), `accessDenied` (-51416), `sessionCanceled` (-51701), `interactionInProgress` (-51710) if
-    ///   another call waits for this sign-in, `timedOut` (-53006) if the code has expired, `serverInvalidResponse` (-51401) if the response
-    ///   or its ID token is not for this sign-in, `storeUnavailable` (-53008) if the tokens cannot be saved, or the error of the token
-    ///   endpoint.
+    /// - Throws: `mismatchedAccount` (-51117) and `declinedScopes` (-51415), with a result whose tokens are saved, `accessDenied` (-51416),
+    ///   `sessionCanceled` (-51701), `interactionInProgress` (-51710) if another call waits for this sign-in, `timedOut` (-53006) if the
+    ///   code has expired, `serverInvalidResponse` (-51401) if the response or its ID token is not for this sign-in, `storeUnavailable`
+    ///   (-53008) as `completeInteractive(_:limit:)`, or the error of the token endpoint.
     public func completeDeviceCode(
         _ request: CompleteDeviceCode, limit: Duration = .seconds(1800)
     ) async throws(TokenError) -> TokenResult {
