@@ -1,7 +1,7 @@
 internal import AgentSocket
 internal import Foundation
 internal import Synchronization
-internal import TokenModel
+package import TokenModel
 package import TokenWire
 
 /// A process that answers requests in place of an agent: those of one connection, on a thread of its own.
@@ -9,7 +9,7 @@ package final class PretendedAgent: Sendable {
     /// nil once it is closed: another test may have its number then.
     private let listener: Mutex<Int32?>
 
-    /// - Parameter reply: returns the frame of the reply to a request; nil for `hello`, which is answered as by an agent.
+    /// - Parameter reply: returns the frames to send after a request; nil for `hello`, which is answered as by an agent.
     package init(at path: String, _ reply: @escaping @Sendable (RequestFrame) throws -> [UInt8]?) throws {
         let listener = try UnixSocket.make()
         self.listener = Mutex(listener)
@@ -21,6 +21,35 @@ package final class PretendedAgent: Sendable {
             try? Self.answer(peer, reply)
             close(peer)
             stopListening()
+        }
+    }
+
+    /// An agent that has the response of the browser when its sign-in is cancelled: it fails then, with `error`.
+    package static func failingSignIn(at path: String, with error: TokenError) throws -> PretendedAgent {
+        let state = Mutex<(completion: UInt64?, isCancelled: Bool)>((nil, false))
+        return try PretendedAgent(at: path) { frame in
+            let failure = { ReplyFrame.encode(.failure(error), to: CompleteInteractive.self, id: $0) }
+            if (try? frame.request(BeginInteractive.self)) != nil {
+                let begun = BeginInteractive.Reply(
+                    sessionID: "1", authorizationURL: "https://login.example.com/", redirectURI: "http://localhost:1",
+                    expiresIn: 600)
+                return ReplyFrame.encode(.success(begun), to: BeginInteractive.self, id: frame.id)
+            }
+            if (try? frame.request(CompleteInteractive.self)) != nil {
+                let isCancelled = state.withLock { state in
+                    state.completion = state.isCancelled ? nil : frame.id
+                    return state.isCancelled
+                }
+                return isCancelled ? failure(frame.id) : [UInt8]()
+            }
+            guard (try? frame.request(CancelInteraction.self)) != nil else { return nil }
+            let completion = state.withLock { state in
+                defer { state = (nil, true) }
+                return state.completion
+            }
+            let done = ReplyFrame.encode(
+                .success(CancelInteraction.Reply()), to: CancelInteraction.self, id: frame.id)
+            return (completion.map(failure) ?? []) + done
         }
     }
 

@@ -205,6 +205,20 @@ internal import TokenWire
         }
     }
 
+    /// A browser can fail when its user has signed in, or has declined.
+    @Test func reportsTheErrorOfASignInWhoseBrowserFailsAfterItsResponse() async throws {
+        try await AgentProcessFixture.with { f in
+            try FileManager.default.createDirectory(
+                atPath: f.folder.file("run"), withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            let declined = TokenError(.accessDenied, "the user has declined")
+            let agent = try PretendedAgent.failingSignIn(at: f.socketPath, with: declined)
+            defer { agent.end() }
+            let app = ["--client-id", "app-1", "--scope", "User.Read", "--authority", "\(f.emulator.url)/common"]
+            let error = try await f.failure(["sign-in"] + app, status: 1, variables: ["BROWSER": "false"])
+            #expect(error["name"] as? String == "accessDenied", "\(error)")
+        }
+    }
+
     @Test func guidesThroughTheFirstSetUp() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()

@@ -56,6 +56,23 @@ internal import TokenModel
         }
     }
 
+    /// A browser can fail when its user has signed in.
+    @Test func reportsTheErrorOfASignInWhoseBrowserFailsAfterItsResponse() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("agent.sock")
+        let agent = try PretendedAgent.failingSignIn(at: path, with: TokenError(.declinedScopes, "fewer scopes"))
+        defer { agent.end() }
+        let parameters = TokenParameters(
+            clientID: try #require(ClientID("app-1")), authority: .common, scopes: ScopeSet(["User.Read"]),
+            redirectURI: "http://localhost")
+        let client = AgentClient(socketPath: path, appName: "test")
+        let presenter = SignInPresenter(method: .browser, browserCommands: ["/bin/false"])
+        let error = await #expect(throws: TokenError.self) {
+            try await client.signIn(BeginInteractive(parameters: parameters), presenter: presenter)
+        }
+        #expect(error?.code == .declinedScopes)
+    }
+
     /// The agent can be another user's, who must not start programs with options or files of his choice.
     @Test(
         arguments: [
