@@ -229,8 +229,8 @@ package final class AgentServer: Sendable {
         loop.execute { owner.assumeIsolated { $0.beginReload() } }
     }
 
-    /// Stops accepting connections, finishes the replies in progress, saves what token endpoints answer, also to apps that have gone, and
-    /// releases all resources. A second call has no effect.
+    /// Stops accepting connections, finishes the replies in progress, saves what token endpoints answer to refresh tokens, also for apps that
+    /// have gone, and releases all resources. A second call has no effect.
     ///
     /// - Parameter finishesReplies: whether requests that wait for a token endpoint or the user have ten seconds to complete, and those
     ///   whose refresh token has been sent 30 more; otherwise they fail immediately.
