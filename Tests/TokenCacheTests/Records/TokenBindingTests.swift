@@ -191,7 +191,7 @@ internal import TokenModel
         var token = try #require(builder.refreshTokens.first)
         token.binding = nil
         let later = StoredBinding(kind: 99, issuer: "id.example/other", endpoint: "id.example")
-        token.unusableBinding = try #require(later)
+        token.unusableBinding = later
         let record = CacheRecord.refreshToken(token)
         let stored = try #require(CacheRecord(record.stored(in: .standard)))
         let exported = try #require(CacheRecord(exportedAs: record.kindNumber, token.encoded()))
