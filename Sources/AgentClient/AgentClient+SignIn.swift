@@ -47,11 +47,8 @@ extension AgentClient {
                 return try await completeInteractive(
                     CompleteInteractive(sessionID: begun.sessionID), limit: .seconds(begun.expiresIn + 60))
             } catch {
-                // The user has not cancelled anything, and apps show nothing if the user has. A sign-in that fails otherwise had the
-                // response of the browser already.
-                guard error.code == .sessionCanceled, let reason = waiting.failure, !Task.isCancelled else {
-                    throw error
-                }
+                // The user has not cancelled anything, and apps show nothing if the user has.
+                guard let reason = waiting.reason(for: error), !Task.isCancelled else { throw error }
                 throw TokenError(.authorizationFailed, reason, reason: .request)
             }
         } catch {

@@ -69,9 +69,11 @@ package final class BrowserWait: Sendable {
 
     package init() {}
 
-    /// Why the browser has failed; nil if it has not, or if the wait had ended before.
-    package var failure: String? {
-        state.withLock { if case .failed(let reason) = $0 { reason } else { nil } }
+    /// Why the browser has failed, if that has cancelled the sign-in; nil for any other error of it, which the response of the browser led
+    /// to.
+    package func reason(for error: TokenError) -> String? {
+        guard error.code == .sessionCanceled else { return nil }
+        return state.withLock { if case .failed(let reason) = $0 { reason } else { nil } }
     }
 
     /// Notes that the browser has failed, and returns whether the sign-in was still waited for.

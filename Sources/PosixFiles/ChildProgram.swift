@@ -18,10 +18,7 @@ package enum ChildProgram {
     ///   - descriptor: the standard input and output of the program; nil for `/dev/null`.
     /// - Returns: the process ID, whose end the caller waits for; nil if the program cannot be started.
     package static func start(_ words: [String], _ descriptor: Int32? = nil) -> Int32? {
-        var arguments = words.map { strdup($0) } + [nil]
-        defer { for argument in arguments { free(argument) } }
-        var child: Int32 = 0
-        return agent_spawn(&arguments, descriptor ?? -1, &child) == 0 ? child : nil
+        start(words) { agent_spawn($0, descriptor ?? -1, $1) }
     }
 
     /// Starts a program that is found on `PATH` and may outlive this process, such as a browser, in a session of its own: Ctrl-C ends this
@@ -31,9 +28,15 @@ package enum ChildProgram {
     /// - Parameter words: the program and its arguments.
     /// - Returns: the process ID, whose end the caller waits for; nil if the program cannot be started.
     package static func startApart(_ words: [String]) -> Int32? {
-        var arguments = words.map { strdup($0) } + [nil]
+        start(words) { agent_spawn_apart($0, $1) }
+    }
+
+    private typealias Words = UnsafePointer<UnsafeMutablePointer<CChar>?>
+
+    private static func start(_ words: [String], _ spawn: (Words, UnsafeMutablePointer<Int32>) -> Int32) -> Int32? {
+        let arguments = words.map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }
         var child: Int32 = 0
-        return agent_spawn_apart(&arguments, &child) == 0 ? child : nil
+        return spawn(arguments, &child) == 0 ? child : nil
     }
 }

@@ -32,8 +32,6 @@ final class PeerInspector: Sendable {
     /// Whether `/proc` has the IDs of this process's PID namespace, as those of peers are. In that of another one, which an agent in a PID
     /// namespace of its own may see, an ID is another process's.
     private let seesProcesses: Bool
-    /// Whether `no_new_privs` is a mark of a sandbox. It is none if process 1 has it, as in some containers: what it starts has it too.
-    private let isNoNewPrivilegesAMark: Bool
     /// The capabilities that this process could have at most when it was started.
     private let ownBounds: UInt64
     /// The map of user IDs of this process; nil if it cannot be read.
@@ -49,10 +47,6 @@ final class PeerInspector: Sendable {
         if let own = try? ProcessFolder.own() { (status, userMap) = (own.status, own.userMap) }
         (seesProcesses, ownBounds) = (status?.namespaceDepth == 1, status?.capabilityBounds ?? 0)
         ownUserMap = userMap
-        var first = ProcessStatus?.none
-        if let folder = try? ProcessFolder.first() { first = folder.status }
-        // If this process is process 1, it has set `no_new_privs` itself, which says nothing about the others.
-        isNoNewPrivilegesAMark = getpid() == 1 || first?.hasNoNewPrivileges != true
     }
 
     /// Stops the threads without waiting for one that a peer's file system blocks.
@@ -84,10 +78,7 @@ final class PeerInspector: Sendable {
             self.sandboxes.withLock { $0.timeIsOver(for: identification) }
         }
         let work: @Sendable (Bool) -> Void = { isActive in
-            guard isActive else {
-                identification.end()
-                return promise.fail(TokenError(.agentUnavailable, "the agent is stopping"))
-            }
+            guard isActive else { return Self.stop(identification, promise) }
             guard let pidfd = identification.begin() else { return promise.succeed(nil) }
             var ofSandbox: Int32 = -1
             let peer = self.identify(credentials, pidfd: pidfd) { _, pidfd in
@@ -105,6 +96,11 @@ final class PeerInspector: Sendable {
         return promise.futureResult
     }
 
+    private static func stop(_ identification: Identification, _ promise: EventLoopPromise<PeerIdentity?>) {
+        identification.end()
+        promise.fail(TokenError(.agentUnavailable, "the agent is stopping"))
+    }
+
     private func startThreads() {
         needStart.withLock { needStart in
             if needStart { threads.start() }
@@ -120,10 +116,7 @@ final class PeerInspector: Sendable {
     ) {
         identification.hold(pidfd)
         let work: @Sendable (Bool) -> Void = { isActive in
-            guard isActive else {
-                identification.end()
-                return promise.fail(TokenError(.agentUnavailable, "the agent is stopping"))
-            }
+            guard isActive else { return Self.stop(identification, promise) }
             guard let pidfd = identification.begin(), let processID = peer.processID,
                 let process = try? PosixFiles.FileDescriptor(opened: pidfd)
             else { return promise.succeed(nil) }
@@ -206,6 +199,13 @@ final class PeerInspector: Sendable {
         }
         guard let ownUserMap, let userMap = folder.userMap else { return true }
         return !ownUserMap.hasSameBytes(as: userMap)
+    }
+
+    /// Whether `no_new_privs` is a mark of a sandbox. It is none if process 1 has it, as in some containers: what it starts has it too.
+    private var isNoNewPrivilegesAMark: Bool {
+        // If this process is process 1, it has set that itself, which says nothing about the others.
+        guard getpid() != 1, let first = try? ProcessFolder.first() else { return true }
+        return first.status?.hasNoNewPrivileges != true
     }
 
     private static let timeLimit = TimeAmount.seconds(2)

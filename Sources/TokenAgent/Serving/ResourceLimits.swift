@@ -11,6 +11,14 @@ package import TokenModel
 /// What the process needs of the system, which is checked at the start: open files, the address space, and descriptors of processes; and
 /// what shows its memory or its TLS connections to other processes.
 package enum ResourceLimits {
+    #if canImport(Glibc)
+        private static let openFiles = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        private static let addressSpace = __rlimit_resource_t(RLIMIT_AS.rawValue)
+    #else
+        private static let openFiles = RLIMIT_NOFILE
+        private static let addressSpace = RLIMIT_AS
+    #endif
+
     /// Raises the soft limit of open files to the hard limit, at most 65,536. Each connection is an open file, and the usual soft
     /// limit is 1,024.
     ///
@@ -18,15 +26,10 @@ package enum ResourceLimits {
     @discardableResult
     package static func raiseOpenFiles() -> Int {
         var limit = rlimit()
-        #if canImport(Glibc)
-            let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-        #else
-            let resource = RLIMIT_NOFILE
-        #endif
-        guard getrlimit(resource, &limit) == 0 else { return 1024 }
+        guard getrlimit(openFiles, &limit) == 0 else { return 1024 }
         let before = limit.rlim_cur
         limit.rlim_cur = min(limit.rlim_max, 65_536)
-        return Int(setrlimit(resource, &limit) == 0 ? limit.rlim_cur : before)
+        return Int(setrlimit(openFiles, &limit) == 0 ? limit.rlim_cur : before)
     }
 
     /// Raises the soft limit of open files, as above.
@@ -53,14 +56,9 @@ package enum ResourceLimits {
     ///   ends it.
     package static func requireAddressSpace() throws(TokenError) {
         var limit = rlimit()
-        #if canImport(Glibc)
-            let resource = __rlimit_resource_t(RLIMIT_AS.rawValue)
-        #else
-            let resource = RLIMIT_AS
-        #endif
-        guard getrlimit(resource, &limit) == 0, limit.rlim_cur < leastAddressSpace else { return }
+        guard getrlimit(addressSpace, &limit) == 0, limit.rlim_cur < leastAddressSpace else { return }
         limit.rlim_cur = limit.rlim_max
-        guard limit.rlim_max >= leastAddressSpace, setrlimit(resource, &limit) == 0 else {
+        guard limit.rlim_max >= leastAddressSpace, setrlimit(addressSpace, &limit) == 0 else {
             throw TokenError(
                 .agentUnavailable,
                 "the limit of the address space is \(limit.rlim_max >> 20) MiB, and the agent needs \(leastAddressSpace >> 20) MiB; "

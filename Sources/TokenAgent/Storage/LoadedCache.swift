@@ -15,14 +15,12 @@ struct LoadedCache: RecordReceiver {
     private(set) var unboundTokens = 0
     /// The keys of records that earlier versions stored under other keys, or with values beyond the limits of messages.
     private var stale: [RecordKey] = []
-    /// The refresh tokens among them that are in use, by their present keys.
-    private var moved: [RecordKey: RecordKey] = [:]
     /// The records that do not name their accounts' issuers.
     private var unresolved: [(record: CacheRecord, group: SharingGroup, stored: RecordKey)] = []
     /// The refresh tokens whose records do not say where they were issued.
     private var unbound: [(token: RefreshTokenRecord, group: SharingGroup)] = []
-    /// The records to write instead.
-    private var repaired: [RecordKey: (record: CacheRecord, group: SharingGroup)] = [:]
+    /// The records to write instead, each with the key under which it is stored if that is another one.
+    private var repaired: [RecordKey: (record: CacheRecord, group: SharingGroup, former: RecordKey?)] = [:]
     /// The redemption notes to write instead.
     private var movedNotes: [StoredRecord] = []
 
@@ -75,8 +73,9 @@ struct LoadedCache: RecordReceiver {
         case .repaired(let record, let group, let stored):
             let key = record?.key(in: group)
             if stored != key { stale.append(stored) }
-            if let key, key.kind == .refreshToken { moved[key] = stored == key ? nil : stored }
-            if let record, let key, load(record, in: group) { repaired[key] = (record, group) }
+            if let record, let key, load(record, in: group) {
+                repaired[key] = (record, group, former: stored == key ? nil : stored)
+            }
         case .unresolved(let record, let group, let stored): unresolved.append((record, group, stored))
         case .cloud(let cloud): _ = cache.clouds.learn([cloud], about: cloud.preferredCache)
         case .unattestedCloud(let stored):
@@ -89,9 +88,7 @@ struct LoadedCache: RecordReceiver {
 
     /// Leaves a record as it is: the store has it under its key already.
     private mutating func leave(_ stored: RecordKey) {
-        guard !repaired.isEmpty else { return }
-        repaired[stored] = nil
-        moved[stored] = nil
+        if !repaired.isEmpty { repaired[stored] = nil }
     }
 
     private mutating func load(_ record: CacheRecord, in group: SharingGroup, key: String? = nil) -> Bool {
@@ -114,8 +111,8 @@ struct LoadedCache: RecordReceiver {
         var stored: [RecordKey: StoredRecord] = [:]
         for key in stale { stored[key] = notes.removeValue(forKey: key) }
         guard !stored.isEmpty else { return }
-        for (token, former) in moved {
-            guard let body = stored[former]?.body else { continue }
+        for (token, record) in repaired {
+            guard let former = record.former, let body = stored[former]?.body else { continue }
             let note = StoredRecord(key: RedemptionNotes.note(of: token), body: body, account: .noAccount)
             notes[token] = note
             movedNotes.append(note)
@@ -184,7 +181,8 @@ struct LoadedCache: RecordReceiver {
             var bound = token
             bound.binding = binding
             cache.load(.refreshToken(bound), in: group)
-            repaired[CacheRecord.refreshToken(bound).key(in: group)] = (.refreshToken(bound), group)
+            let key = CacheRecord.refreshToken(bound).key(in: group)
+            repaired[key] = (.refreshToken(bound), group, former: repaired[key]?.former)
         }
         unbound = []
     }
@@ -192,7 +190,7 @@ struct LoadedCache: RecordReceiver {
     /// The changes that make the store equal to the cache in memory.
     func repairs() -> [StoreChange] {
         let formerNotes = stale.filter { $0.kind == .refreshToken }.map(RedemptionNotes.note)
-        let written = repaired.values.map { record, group in record.stored(in: group) } + movedNotes
+        let written = repaired.values.map { $0.record.stored(in: $0.group) } + movedNotes
         return (stale + formerNotes).map(StoreChange.delete) + written.map(StoreChange.put)
     }
 }

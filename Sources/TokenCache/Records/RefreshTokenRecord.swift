@@ -47,14 +47,20 @@ package struct RefreshTokenRecord: Sendable, Equatable {
         self.familyID = familyID
         self.secret = secret
         self.restriction = restriction
-        self.binding = binding?.isComplete == true ? binding : nil
-        unusableBinding = binding?.isComplete == false ? binding.map(StoredBinding.init) : nil
         self.obtainedOn = obtainedOn
         self.unknownFields = unknownFields
+        storedBinding = binding.map(StoredBinding.init)
     }
 
     /// The binding as the store keeps it.
-    var storedBinding: StoredBinding? { binding.map(StoredBinding.init) ?? unusableBinding }
+    var storedBinding: StoredBinding? {
+        get { binding.map(StoredBinding.init) ?? unusableBinding }
+        set {
+            let known = newValue?.known
+            binding = known?.isComplete == true ? known : nil
+            unusableBinding = binding == nil ? newValue : nil
+        }
+    }
 
     /// Whether the token serves one resource only.
     var isSingleResource: Bool { restriction.map { !$0.scopes.isEmpty } ?? false }
@@ -114,9 +120,8 @@ extension RefreshTokenRecord {
             familyID: stored.familyID.flatMap(FamilyID.init), secret: Secret(stored.secret),
             restriction: realm == nil && target == nil
                 ? nil : Restriction(realm: realm ?? "", scopes: ScopeSet(target: target ?? "")),
-            binding: stored.binding?.known,
             obtainedOn: stored.lastModificationTime.flatMap { Int64($0) }, unknownFields: stored.unknownFields)
-        if binding == nil { unusableBinding = stored.binding }
+        storedBinding = stored.binding
         replaced = stored.replaced?.suffix(Self.maximumReplaced).map(\.self) ?? []
     }
 

@@ -124,9 +124,9 @@ extension RefreshTokenRecord: PackedRecord {
         let isRestricted = realm?.isEmpty == false || !scopes.isEmpty
         self.init(
             account: account, environment: environment, clientID: clientID, familyID: familyID, secret: secret,
-            restriction: isRestricted ? Restriction(realm: realm ?? "", scopes: scopes) : nil, binding: stored?.known,
+            restriction: isRestricted ? Restriction(realm: realm ?? "", scopes: scopes) : nil,
             obtainedOn: obtainedOn, unknownFields: unknownFields)
-        if binding == nil { unusableBinding = stored }
+        storedBinding = stored
         self.replaced = replaced.suffix(Self.maximumReplaced)
     }
 

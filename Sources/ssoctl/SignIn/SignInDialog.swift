@@ -69,8 +69,7 @@ struct SignInDialog: Sendable {
                 return try await agent.completeInteractive(
                     CompleteInteractive(sessionID: begun.sessionID), limit: .seconds(begun.expiresIn + 60))
             } catch {
-                // A sign-in that fails otherwise had the response of the browser already.
-                guard error.code == .sessionCanceled, let reason = waiting.failure else { throw error }
+                guard let reason = waiting.reason(for: error) else { throw error }
                 throw BrowserFailure(error: TokenError(.authorizationFailed, reason, reason: .request))
             }
         } catch {
