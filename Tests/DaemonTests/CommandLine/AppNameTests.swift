@@ -37,14 +37,7 @@ internal import Testing
             let agent = try await f.agent()
             try await f.signIn("alice@contoso.com", f.parameters())
             let authority = "\(f.emulator.url)/fabrikam.com"
-            let entry = [
-                "tokenType": "Bearer", "expiresOn": "2036-09-18 14:13:20.123456", "accessToken": "guest-token",
-                "resource": "https://api", "userId": "alice@contoso.com", "_clientId": "app-2", "_authority": authority,
-                "tenantId": "e71b7c87-f5e7-4feb-9268-30580fce3171", "oid": "11111111-2222-4333-8444-555555555555",
-            ]
-            let file = f.folder.file("cache.json")
-            try JSONSerialization.data(withJSONObject: [entry]).write(to: URL(filePath: file))
-            try await f.ssoctl(["import", file])
+            try await f.importGuestToken("guest-token", of: "alice@contoso.com", at: authority)
             let token = ["token", "--client-id", "app-2", "--resource", "https://api", "--authority", authority]
             #expect(try await f.ssoctl(token + [option, "alice@contoso.com"]).output == "guest-token\n")
             withExtendedLifetime(agent) {}

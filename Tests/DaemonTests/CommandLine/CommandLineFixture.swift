@@ -41,6 +41,18 @@ extension AgentProcessFixture {
         return try #require(printed["error"] as? [String: Any], sourceLocation: sourceLocation)
     }
 
+    /// Imports an access token of `app-2` for `https://api`, alone, as an older ADAL has saved it for a guest of a tenant.
+    func importGuestToken(_ token: String, of username: String, at authority: String) async throws {
+        let entry = [
+            "tokenType": "Bearer", "expiresOn": "2036-09-18 14:13:20.123456", "accessToken": token,
+            "resource": "https://api", "userId": username, "_clientId": "app-2", "_authority": authority,
+            "tenantId": "e71b7c87-f5e7-4feb-9268-30580fce3171", "oid": "11111111-2222-4333-8444-555555555555",
+        ]
+        let file = folder.file("guest.json")
+        try JSONSerialization.data(withJSONObject: [entry]).write(to: URL(filePath: file))
+        try await ssoctl(["import", file])
+    }
+
     /// Starts `ssoctl` on a terminal of its own; what it shows is the output of the process.
     ///
     /// - Parameters:

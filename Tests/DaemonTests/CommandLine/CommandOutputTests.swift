@@ -63,14 +63,7 @@ internal import Testing
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
             let authority = "https://login.microsoftonline.com/fabrikam.com"
-            let entry = [
-                "tokenType": "Bearer", "expiresOn": "2036-09-18 14:13:20.123456", "accessToken": "guest-token",
-                "resource": "https://api", "userId": "zoe@contoso.com", "_clientId": "app-2", "_authority": authority,
-                "tenantId": "e71b7c87-f5e7-4feb-9268-30580fce3171", "oid": "11111111-2222-4333-8444-555555555555",
-            ]
-            let file = f.folder.file("cache.json")
-            try JSONSerialization.data(withJSONObject: [entry]).write(to: URL(filePath: file))
-            try await f.ssoctl(["import", file])
+            try await f.importGuestToken("guest-token", of: "zoe@contoso.com", at: authority)
             let app = ["--client-id", "app-2", "--resource", "https://api", "--authority", authority]
             let token = ["token", "--username", "zoe@contoso.com"] + app
             #expect(try await f.ssoctl(token).output == "guest-token\n")

@@ -15,10 +15,7 @@ internal import TokenModel
     /// A process that asks again and again must not keep another one's question from being asked.
     @Test func limitsTheQuestionsOfOneProcess() async throws {
         let folder = try TemporaryFolder()
-        let gate = folder.file("gate")
-        try #require(mkfifo(gate, 0o600) == 0)
-        let program = try await folder.makeProgram("askpass", "cat '\(gate)'")
-        let confirmer = Confirmer(askpass: program, helper: nil)
+        let (confirmer, gate) = try await waitingConfirmer(in: folder)
         let loop = MultiThreadedEventLoopGroup.singleton.any()
         let flooder = PeerIdentity(userID: geteuid(), processID: 1, startTime: 1)
         let accepted = (0..<2).map { _ in confirmer.ask(request, from: flooder, on: loop) }
@@ -45,10 +42,7 @@ internal import TokenModel
     /// A user has any number of processes. Each question waits for all before it, for a minute each.
     @Test func limitsTheQuestionsOfAllProcessesTogether() async throws {
         let folder = try TemporaryFolder()
-        let gate = folder.file("gate")
-        try #require(mkfifo(gate, 0o600) == 0)
-        let program = try await folder.makeProgram("askpass", "exec cat '\(gate)'")
-        let confirmer = Confirmer(askpass: program, helper: nil)
+        let (confirmer, gate) = try await waitingConfirmer(in: folder)
         let loop = MultiThreadedEventLoopGroup.singleton.any()
         let processes: [Int32] = [1, 2, 3, 4, 5, 6, 7, 8]
         let accepted = processes.map { process in
@@ -115,10 +109,7 @@ internal import TokenModel
 
     @Test func asksNobodyOnceItHasStopped() async throws {
         let folder = try TemporaryFolder()
-        let gate = folder.file("gate")
-        try #require(mkfifo(gate, 0o600) == 0)
-        let program = try await folder.makeProgram("askpass", "exec cat '\(gate)'")
-        let confirmer = Confirmer(askpass: program, helper: nil)
+        let (confirmer, gate) = try await waitingConfirmer(in: folder)
         let loop = MultiThreadedEventLoopGroup.singleton.any()
         let peer = PeerIdentity(userID: geteuid(), processID: 1, startTime: 1)
         let questions = (0..<2).map { _ in confirmer.ask(request, from: peer, on: loop) }
@@ -127,6 +118,14 @@ internal import TokenModel
         for question in questions { await expectRefusal(of: question) }
         await expectRefusal(of: confirmer.ask(request, from: peer, on: loop))
         close(asked)
+    }
+
+    /// A confirmer, and the pipe that its program reads: a question is answered with yes when that has been opened and closed.
+    private func waitingConfirmer(in folder: TemporaryFolder) async throws -> (confirmer: Confirmer, gate: String) {
+        let gate = folder.file("gate")
+        try #require(mkfifo(gate, 0o600) == 0)
+        let program = try await folder.makeProgram("askpass", "exec cat '\(gate)'")
+        return (Confirmer(askpass: program, helper: nil), gate)
     }
 
     /// Opens the pipe that the program reads, when it does.

@@ -11,18 +11,27 @@ internal import TokenModel
 
 /// The socket of an agent that somebody else removes, as the end of a session removes the runtime folder.
 @Suite(.bounded) struct SocketWatchTests {
+    /// The options of an agent whose losses of its socket are put into the mailbox.
+    private static func options(
+        in folder: TemporaryFolder, at socketPath: String, _ losses: Mailbox<Void>
+    ) throws -> AgentOptions {
+        let clock = TestClock()
+        var options = AgentOptions(
+            socketPath: socketPath, stateDirectory: folder.file("state"), allowsLoopbackHTTP: false,
+            network: try NetworkSettings(environment: [:]), policy: PeerPolicy(userID: geteuid()),
+            now: { clock.now }, logger: LogCollector.Messages().logger())
+        options.onSocketLoss = { losses.put(()) }
+        return options
+    }
+
     /// The agent would keep the next one from opening the store.
     @Test(arguments: [false, true]) func tellsThatNoAppCanReachTheAgent(isReplaced: Bool) async throws {
-        let (folder, clock, losses) = (try TemporaryFolder(), TestClock(), Mailbox<Void>())
+        let (folder, losses) = (try TemporaryFolder(), Mailbox<Void>())
         let runtime = folder.file("runtime")
         try FileManager.default.createDirectory(
             atPath: runtime, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        var options = AgentOptions(
-            socketPath: runtime + "/agent.sock", stateDirectory: folder.file("state"), allowsLoopbackHTTP: false,
-            network: try NetworkSettings(environment: [:]), policy: PeerPolicy(userID: geteuid()),
-            now: { clock.now }, logger: LogCollector.Messages().logger())
+        var options = try Self.options(in: folder, at: runtime + "/agent.sock", losses)
         options.socketCheckInterval = .milliseconds(1)
-        options.onSocketLoss = { losses.put(()) }
         let server = try await AgentServer.start(options)
         if isReplaced {
             try Data().write(to: URL(fileURLWithPath: runtime + "/other"))
@@ -39,12 +48,8 @@ internal import TokenModel
 
     /// SwiftNIO closes the listener after most errors of `accept`.
     @Test func tellsThatTheSocketAcceptsNoMoreConnections() async throws {
-        let (folder, clock, losses) = (try TemporaryFolder(), TestClock(), Mailbox<Void>())
-        var options = AgentOptions(
-            socketPath: folder.file("agent.sock"), stateDirectory: folder.file("state"), allowsLoopbackHTTP: false,
-            network: try NetworkSettings(environment: [:]), policy: PeerPolicy(userID: geteuid()),
-            now: { clock.now }, logger: LogCollector.Messages().logger())
-        options.onSocketLoss = { losses.put(()) }
+        let (folder, losses) = (try TemporaryFolder(), Mailbox<Void>())
+        let options = try Self.options(in: folder, at: folder.file("agent.sock"), losses)
         let server = try await AgentServer.start(options)
         try await server.listener.close()
         await losses.next()
@@ -54,12 +59,8 @@ internal import TokenModel
     }
 
     @Test func tellsOfNoLossWhenTheAgentStops() async throws {
-        let (folder, clock, losses) = (try TemporaryFolder(), TestClock(), Mailbox<Void>())
-        var options = AgentOptions(
-            socketPath: folder.file("agent.sock"), stateDirectory: folder.file("state"), allowsLoopbackHTTP: false,
-            network: try NetworkSettings(environment: [:]), policy: PeerPolicy(userID: geteuid()),
-            now: { clock.now }, logger: LogCollector.Messages().logger())
-        options.onSocketLoss = { losses.put(()) }
+        let (folder, losses) = (try TemporaryFolder(), Mailbox<Void>())
+        let options = try Self.options(in: folder, at: folder.file("agent.sock"), losses)
         let server = try await AgentServer.start(options)
         await server.stop()
         #expect(losses.count == 0)
