@@ -16,6 +16,8 @@ package final class JSONText: Encoder {
     package let codingPath: [any CodingKey] = []
     package let userInfo: [CodingUserInfoKey: Any] = [:]
 
+    // A check at each access costs more than what most of them write. No access calls code outside this file, and an encoder has one thread.
+    @exclusivity(unchecked)
     fileprivate var output: JSONOutput
 
     private init(isOnOneLine: Bool) { output = JSONOutput(isOnOneLine: isOnOneLine) }
@@ -161,6 +163,7 @@ private struct JSONOutput {
     }
 
     private mutating func add(_ ascii: StaticString) {
+        if ascii.utf8CodeUnitCount == 1 { return bytes.append(ascii.utf8Start.pointee) }
         bytes.append(contentsOf: UnsafeBufferPointer(start: ascii.utf8Start, count: ascii.utf8CodeUnitCount))
     }
 }
