@@ -35,23 +35,34 @@ extension CredentialCache {
         credentials: AccountCredentials, now: Int64
     ) -> UsableToken? {
         guard !request.forceRefresh, request.parameters.claims == nil else { return nil }
+        // A token that was saved in the future is passed over, since the clock was set back and the token's times are meaningless. It may
+        // seem to expire after every other one, and hide a valid one.
+        var hasTokenOfTheFuture = false
         guard let query = AccessTokenQuery(request.parameters, at: authority, of: account),
-            let token = credentials.accessToken(answering: query, clouds, preferring: { $0.expiresOn > now })
+            let token = credentials.accessToken(
+                answering: query, clouds,
+                where: { token in
+                    if token.cachedAt > now { hasTokenOfTheFuture = true }
+                    return token.cachedAt <= now
+                },
+                preferring: { $0.expiresOn > now })
         else { return nil }
         let isExpired = token.isExpired(at: now, buffer: request.expirationBuffer)
         if isExpired {
-            // Usable as a fallback until it has expired, and in an outage for its extended lifetime. Both times are meaningless if the clock
-            // was set back; see `AccessTokenRecord.isExpired`.
-            let isUsable = token.expiresOn > now || request.allowsExtendedLifetime && token.isUsableInOutage(at: now)
-            guard isUsable, token.cachedAt <= now else { return nil }
+            // Usable as a fallback until it has expired, and in an outage for its extended lifetime.
+            guard token.expiresOn > now || request.allowsExtendedLifetime && token.isUsableInOutage(at: now) else {
+                return nil
+            }
         }
         guard var result = result(for: token, request.parameters, at: authority, credentials: credentials) else {
             return nil
         }
         result.isExtendedLifetime = token.expiresOn <= now
+        // The token of the future may be preferred once its time has come.
+        let times = hasTokenOfTheFuture ? nil : token.freshTimes(buffer: request.expirationBuffer)
         return UsableToken(
             result: result, isFresh: !isExpired && !token.wantsRefresh(at: now),
-            freshTimes: token.freshTimes(buffer: request.expirationBuffer).flatMap { $0.contains(now) ? $0 : nil })
+            freshTimes: times.flatMap { $0.contains(now) ? $0 : nil })
     }
 
     /// The refresh tokens that may be redeemed for a request, in the order in which the library tries them.

@@ -51,6 +51,22 @@ internal import TokenStore
         #expect(plan.fallback == nil)
     }
 
+    /// Otherwise every request would redeem a refresh token, for the time by which the clock was set back: a response for `email` alone
+    /// does not replace a token that has other scopes.
+    @Test func prefersAValidTokenToOneSavedInTheFuture() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters(scopes: ["User.Read", "email"]))
+        builder.now -= 7200
+        let wanted = try builder.parameters(scopes: ["email"])
+        try builder.signIn("alice", wanted)
+        guard case .use(let result, let times) = builder.decide(wanted, CacheBuilder.account("alice")) else {
+            Issue.record("expected a hit")
+            return
+        }
+        #expect(result.accessToken.reveal() == "at-alice-email")
+        #expect(times == nil)
+    }
+
     /// Other libraries save under other names of the cloud. An import keeps a token for more scopes beside the one that has expired.
     @Test func prefersAValidTokenToAnExpiredOneUnderThePreferredNameOfTheCloud() throws {
         var builder = CacheBuilder()
