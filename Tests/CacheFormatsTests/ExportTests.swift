@@ -196,6 +196,24 @@ internal import TokenModel
         #expect(try JSONReader.read(json)["AccessToken"]?.members.isEmpty == true)
     }
 
+    /// MSAL for Python, for one, compares only their expiry with the clock, and would use them as long as the clock had been ahead.
+    @Test(arguments: [CacheFormat.msalJSON, .adalArchive])
+    func doesNotExportAccessTokensOfTheFuture(format: CacheFormat) throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters(), refreshToken: "rt-1")
+        try builder.signIn("alice", builder.parameters(resource: "https://r"), refreshToken: "rt-2")
+        for (now, isExported) in [(builder.now, true), (builder.now - 1, false)] {
+            let exported = try builder.cache.export(format, of: .standard, now: now)
+            var copy = CredentialCache()
+            // At a time at which an import would accept them.
+            try copy.merge(exported, format, now: builder.now)
+            let secrets = Self.secrets(copy)
+            #expect(secrets.contains("at-alice-https://r/.default") == isExported)
+            #expect(secrets.contains("at-alice-User.Read") == (isExported && format == .msalJSON))
+            #expect(secrets.contains("rt-2"))
+        }
+    }
+
     @Test func exportsItsOwnEntriesUnderTheNetworkHost() throws {
         let builder = try Self.everything()
         let json = try JSONReader.read(builder.cache.export(.msalJSON, of: .standard, now: builder.now))

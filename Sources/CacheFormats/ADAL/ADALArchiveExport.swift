@@ -90,7 +90,7 @@ struct ADALArchiveExport {
     }
 
     private mutating func add(_ credentials: AccountCredentials, of account: AccountKey) {
-        for token in credentials.accessTokens.values where token.version == .v1 && token.expiresOn > now {
+        for token in credentials.accessTokens.values where token.version == .v1 && token.isExportable(at: now) {
             guard let resource = token.scopes.resource else { continue }
             let idToken = credentials.idToken(like: token, clouds)?.idToken
             let family = familyID(of: token.clientID, at: token.environment, credentials)

@@ -37,7 +37,7 @@ struct UnifiedRecords {
         var entries = ExportedEntries(records: Self.records(credentials, for: section), opaque: opaque)
         var copies: [ExportedEntries.Entry] = []
         for (index, record) in entries.records.enumerated() {
-            if case .accessToken(let token) = record, token.expiresOn <= now { continue }
+            if case .accessToken(let token) = record, !token.isExportable(at: now) { continue }
             guard let place = place(of: record) else {
                 guard section == .own else { continue }
                 entries.list.append(

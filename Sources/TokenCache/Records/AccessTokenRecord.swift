@@ -48,6 +48,9 @@ package struct AccessTokenRecord: Sendable, Equatable {
     /// meaningless.
     func isExpired(at now: Int64, buffer: Int64) -> Bool { expiresOn < now + buffer || cachedAt > now }
 
+    /// Whether the token may be given to another library: it has not expired, and its times mean something.
+    package func isExportable(at now: Int64) -> Bool { expiresOn > now && cachedAt <= now }
+
     /// Whether the token's issuer asks for it to be renewed, although it has not expired.
     func wantsRefresh(at now: Int64) -> Bool { refreshOn.map { $0 < now } ?? false }
 
