@@ -152,6 +152,16 @@ internal import TokenWire
         #expect(replies.size > 48 * 1024)
     }
 
+    @Test func keepsHalfAMebibyteByDefault() throws {
+        let replies = KeptReplies()
+        for number in 0..<400 {
+            let frame = try frame("alice", number)
+            replies.keep(try reply(number), to: frame[...], .sample("alice"), of: .process(1))
+            #expect(replies.size <= 512 << 10)
+        }
+        #expect(replies.size > 500 << 10)
+    }
+
     @Test func keepsNoLongReplyAndNoLongRequest() throws {
         let replies = KeptReplies()
         let long = try frame("alice", 0, .sample((0..<400).map { "Scope.Number.\($0)" }))
