@@ -160,6 +160,22 @@ internal import TokenModel
         }
     }
 
+    #if os(Linux)
+        /// The command handles passphrases, and whole caches.
+        @Test func leavesNoCoreDumpOfACommand() async throws {
+            try await AgentProcessFixture.with { f in
+                let agent = try await f.agent()
+                let watch = try TestProcess("ssoctl", ["watch"], environment: f.environment)
+                try await watch.waitForOutput("store open")
+                let limits = try String(contentsOfFile: "/proc/\(watch.processID)/limits", encoding: .utf8)
+                #expect(limits.contains(#/Max core file size +0 +0 /#), "\(limits)")
+                watch.signal(SIGINT)
+                #expect(try await watch.finish().status == 0)
+                withExtendedLifetime(agent) {}
+            }
+        }
+    #endif
+
     @Test func restoresTheTerminalWhenThePromptIsStopped() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
