@@ -2,7 +2,8 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// The files that the documents link to, and the functions, types and folders that docs/architecture.md names, exist.
+/// The files that the documents link to, the tests and paths that they name, and the functions, types and folders that
+/// docs/architecture.md names, exist.
 @Suite(.bounded) struct DocumentTests {
     @Test func findsTheDocuments() {
         #expect(
@@ -98,6 +99,37 @@ internal import Testing
                 : files.contains { $0.types.contains(name) || $0.members.contains(name) }
             #expect(isDeclared, "docs/architecture.md names \(name), which does not exist")
         }
+    }
+
+    /// The types of the tests, and the folders of their targets.
+    private static let tests = Set(
+        PackageTree.swiftFiles("Tests").flatMap { DeclaredNames($0).types }
+            + ((try? FileManager.default.contentsOfDirectory(atPath: PackageFolder.path("Tests"))) ?? []))
+
+    /// docs/conformance.md also names tests of the originals; `ConformanceDocumentTests` reads it.
+    @Test(arguments: Documents.all.filter { $0 != "docs/conformance.md" })
+    func namesTestsAndPathsThatExist(document: String) throws {
+        for name in try Self.names(in: document) {
+            if ["Protos/", "Sources/", "Tests/", "docs/", "examples/", "packaging/"].contains(where: name.hasPrefix) {
+                let path = PackageFolder.path(name)
+                #expect(FileManager.default.fileExists(atPath: path), "\(document): there is no \(name)")
+            } else if name.hasSuffix("Tests"), !name.contains("/") {
+                #expect(Self.tests.contains(name), "\(document): there is no \(name)")
+            }
+        }
+    }
+
+    /// The codes of failures with their names, as in the table of the protocol.
+    private static let codes = Set(
+        (PackageTree.text("Protos/PROTOCOL.md") ?? "").matches(of: #/(?m)^\| (-5\d+) \| `(\w+)` \|/#).map {
+            "\($0.output.1) \($0.output.2)"
+        })
+
+    @Test(arguments: Documents.all) func namesEachCodeAsTheProtocolDoes(document: String) throws {
+        let text = try #require(PackageTree.text(document))
+        let behind = text.matches(of: #/`(\w+)`\s+\((-5\d+)\)/#).map { "\($0.output.2) \($0.output.1)" }
+        let before = text.matches(of: #/(-5\d+),? `(\w+)`/#).map { "\($0.output.1) \($0.output.2)" }
+        for code in behind + before { #expect(Self.codes.contains(code), "\(document): \(code)") }
     }
 
     /// The lines of a document that are not code.
