@@ -1,9 +1,11 @@
 internal import AgentClient
 internal import AgentTestSupport
 internal import EntraEmulator
+internal import Foundation
 internal import TestSupport
 internal import Testing
 internal import TokenModel
+internal import TokenWire
 
 /// Listing and removing credentials, and redeeming grants that apps have.
 @Suite(.bounded) struct CredentialTests {
@@ -26,6 +28,34 @@ internal import TokenModel
             let listed = try await f.agent.listCredentials(ListCredentials(withoutSecrets: true))
             #expect(listed.map(\.kind) == [.accessToken, .refreshToken])
             #expect(listed.allSatisfy { $0.accessToken == nil && $0.idToken == nil && !$0.authority.isEmpty })
+        }
+    }
+
+    /// An export has them, and no other reply.
+    @Test func sendsNoRefreshTokenToAnApp() async throws {
+        try await AgentFixture.with { f in
+            let (parameters, v1) = (try f.parameters(), try f.parameters(resource: "https://graph.example"))
+            let account = try await f.signIn("alice@contoso.com", parameters).account.reference
+            try await f.signIn("alice@contoso.com", v1)
+            let before = try await f.agent.exportedRefreshTokens()
+            let grant = Secret(try #require(before.first))
+            let requests: [any WireRequest] = [
+                Hello(appName: "app"), GetStatus(includesMetrics: true), Diagnose(authority: parameters.authority),
+                GetKey(), ListSockets(), ListAccounts(clientID: nil), ListAccounts(clientID: parameters.clientID),
+                GetCurrentAccount(clientID: parameters.clientID), WatchEvents(clientID: nil), ListCredentials(),
+                AcquireTokenSilent(parameters: parameters, account: account),
+                RedeemGrant(parameters: parameters, kind: .refreshToken, grant: grant),
+                AcquireTokenSilent(parameters: parameters, account: account, forceRefresh: true),
+                AcquireTokenSilent(parameters: v1, account: account, forceRefresh: true), ListCredentials(),
+            ]
+            let peer = try RawPeer(f.socketPath)
+            var replies = Data()
+            for request in requests {
+                try peer.write(request)
+                replies += try #require(try await offPool { try peer.replyBytes() })
+            }
+            let tokens = before.union(try await f.agent.exportedRefreshTokens())
+            #expect(tokens.allSatisfy { replies.range(of: Data($0.utf8)) == nil })
         }
     }
 
