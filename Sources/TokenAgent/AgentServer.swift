@@ -132,6 +132,7 @@ package final class AgentServer: Sendable {
                     lock: lock, base: base, registry: registry, listener: listener, metricsServer: metricsServer,
                     socket: watchSocket(options)))
             server.watchListener()
+            server.watchMetricsListener()
             return server
         } catch {
             await discard(base, metricsServer)
@@ -199,6 +200,19 @@ package final class AgentServer: Sendable {
                 "the socket accepts no more connections, so that no app can reach this agent",
                 metadata: ["path": "\(self.options.socketPath)"])
             onSocketLoss()
+        }
+    }
+
+    /// The listener at the metrics socket; nil if there is none.
+    var metricsListener: (any Channel)? { parts.metricsServer?.listener }
+
+    /// Watches the listener at the metrics socket as that at the agent's. Apps do without it, so that the agent continues.
+    private func watchMetricsListener() {
+        metricsListener?.closeFuture.whenComplete { _ in
+            guard !self.isStopping.load(ordering: .acquiring) else { return }
+            self.options.logger.error(
+                "the metrics socket accepts no more connections; restart sso-agent",
+                metadata: ["path": "\(self.options.metricsSocketPath ?? "")"])
         }
     }
 

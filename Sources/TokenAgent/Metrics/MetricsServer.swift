@@ -28,7 +28,7 @@ final class MetricsServer: Sendable {
     private let lock: LockHolder
     private let acceptor: Acceptor
     private let group: MultiThreadedEventLoopGroup
-    private let listener: any Channel
+    let listener: any Channel
 
     private init(
         _ path: String, _ lock: LockHolder, _ acceptor: Acceptor, _ group: MultiThreadedEventLoopGroup,

@@ -92,6 +92,7 @@ final class PublishedSockets {
         let lifetime = TimeAmount.seconds(max(publication.expiresOn - now(), 0))
         let timer = tasks.schedule(after: lifetime) { [weak self] in self?.expire(publication.id) }
         active.append(Active(publication: publication, listener: listener, timer: timer))
+        listener.closeFuture.assumeIsolated().whenComplete { [weak self] _ in self?.listenerClosed(publication) }
         logger.notice(
             "published",
             metadata: ["socket": "\(RequestLog.safe(publication.label))", "seconds": "\(request.lifetime)"])
@@ -183,10 +184,24 @@ final class PublishedSockets {
 
     private func expire(_ id: UInt64) {
         guard let publication = active.first(where: { $0.publication.id == id })?.publication else { return }
-        // The agent waits for its tasks before the event loop ends.
-        if let removal = end(id) { tasks.start { () async throws(TokenError) in await removal.value() } }
+        endInBackground(id)
         server?.audit?.expired(publication)
         logger.notice("a published socket has expired", metadata: ["socket": "\(RequestLog.safe(publication.label))"])
+    }
+
+    /// Ends a socket whose listener SwiftNIO has closed, since it could not accept a connection: nobody can reach the socket any more. Has no
+    /// effect on one that has ended.
+    private func listenerClosed(_ publication: Publication) {
+        guard active.contains(where: { $0.publication.id == publication.id }) else { return }
+        endInBackground(publication.id)
+        logger.error(
+            "a published socket accepts no more connections, and has ended; publish it again",
+            metadata: ["socket": "\(RequestLog.safe(publication.label))"])
+    }
+
+    /// Closes a socket and its connections at once. The agent waits for its tasks before the event loop ends.
+    private func endInBackground(_ id: UInt64) {
+        if let removal = end(id) { tasks.start { () async throws(TokenError) in await removal.value() } }
     }
 
     /// Closes a socket and its connections at once.
