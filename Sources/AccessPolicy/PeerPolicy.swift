@@ -75,7 +75,9 @@ package struct PeerPolicy: Sendable, Equatable {
         guard peer.sandbox != nil else {
             return RequestKinds.confirmed.contains(request.name) ? .confirm : .allow
         }
-        if RequestKinds.isOwn(request), request.subject.clientID == nil { return .allow }
+        if RequestKinds.isOwn(request), request.subject.clientID == nil || request.subject.signIn != nil {
+            return .allow
+        }
         let app = peer.sandbox?.app.map { "app = \"\($0)\"" } ?? "class = \"sandboxed\""
         let clientID = request.subject.clientID.map { UntrustedText.clean($0.text, limit: 80) } ?? "…"
         return .deny(

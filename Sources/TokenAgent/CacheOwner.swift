@@ -22,7 +22,7 @@ actor CacheOwner {
     let sockets: PublishedSockets
     private let redeemer: RefreshTokenRedeemer
     private let silentRequests: SilentRequests
-    private let signIns: SignInSessions
+    let signIns: SignInSessions
     private let transfers: CacheTransfers
     private let lifecycle: StoreLifecycle
     private let diagnosis: AgentHealth

@@ -30,6 +30,25 @@ internal import TokenModel
         }
     }
 
+    /// The request itself does not name the app, which the agent knows.
+    @Test(arguments: ["complete_interactive", "complete_device_code", "cancel_interaction"])
+    func decidesAboutTheRestOfASignInByItsApp(name: String) {
+        let subject = RequestSubject(clientID: ClientID("mail"), isLimitedToApp: true, signIn: "s")
+        let request = PolicyRequest(name: name, subject: subject)
+        let own = PolicyRule.Requests.named([], includesOwn: true)
+        for (app, isOfApp) in [("mail", true), ("notes", false)] {
+            let denied = PolicyRule(clientIDs: PolicySamples.clients(app), requests: own, effect: .deny)
+            #expect(isDenied(request, by: denied) == isOfApp)
+            let allowed = [
+                PolicyRule(clientIDs: PolicySamples.clients(app), requests: own, effect: .allow),
+                PolicyRule(requests: .all, effect: .deny),
+            ]
+            #expect(isAllowed(request, by: allowed) == isOfApp)
+        }
+        // A sandboxed app that knows the sign-in needs no rule.
+        #expect(PeerPolicy(userID: 0).decision(on: request, from: PolicySamples.notes) == .allow)
+    }
+
     @Test func limitsSharingGroups() throws {
         let group = try #require(SharingGroup("team"))
         let allowed = [

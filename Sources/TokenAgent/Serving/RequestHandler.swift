@@ -79,6 +79,10 @@ struct RequestHandler: Sendable {
             if policyRequest.subject.isContinuation {
                 policyRequest.subject.isContinuation = owner.isContinuation(request, on: connection)
             }
+            if let signIn = policyRequest.subject.signIn, let begun = owner.signIns.parameters(of: signIn) {
+                policyRequest.subject.clientID = begun.clientID
+                policyRequest.subject.sharingGroup = begun.sharingGroup
+            }
             let exchange = Exchange(
                 request: request, policyRequest: policyRequest, id: frame.id, peer: peer, metrics: owner.core.metrics)
             if let reply = exchange.replyBeforeAnswer(after: progress, owner) { return reply }

@@ -112,6 +112,9 @@ final class SignInSessions {
         return session
     }
 
+    /// What the request that has begun a session asked for; nil if there is no such session.
+    func parameters(of id: String) -> TokenParameters? { sessions[id]?.method.parameters }
+
     /// The error a session has ended with; nil while it is in progress.
     func ending(of id: String) -> TokenError? {
         guard let session = sessions[id] else { return Self.unknown }
@@ -220,6 +223,14 @@ struct SignInSession {
         case deviceCode(BeginDeviceCode, DeviceCodeGrant)
 
         var isBrowser: Bool { if case .browser = self { true } else { false } }
+
+        /// What the request that has begun the session asked for.
+        var parameters: TokenParameters {
+            switch self {
+            case .browser(let begun, _, _, _, _, _): begun.parameters
+            case .deviceCode(let begun, _): begun.parameters
+            }
+        }
 
         /// Closes the listener, if there is one.
         func close() {

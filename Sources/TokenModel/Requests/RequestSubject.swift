@@ -10,14 +10,19 @@ package struct RequestSubject: Sendable, Equatable {
     package var isLimitedToApp: Bool
     /// Whether the request is a later part of an import, an export or a subscription to events that its connection has begun.
     package var isContinuation: Bool
+    /// The identifier of the sign-in that the request names; nil if it names none. The agent adds the app and the sharing group of the
+    /// sign-in.
+    package var signIn: String?
 
     package init(
-        clientID: ClientID? = nil, sharingGroup: SharingGroup? = nil, isLimitedToApp: Bool, isContinuation: Bool = false
+        clientID: ClientID? = nil, sharingGroup: SharingGroup? = nil, isLimitedToApp: Bool,
+        isContinuation: Bool = false, signIn: String? = nil
     ) {
         self.clientID = clientID
         self.sharingGroup = sharingGroup
         self.isLimitedToApp = isLimitedToApp
         self.isContinuation = isContinuation
+        self.signIn = signIn
     }
 
     /// The subject of a request for tokens.
@@ -25,8 +30,10 @@ package struct RequestSubject: Sendable, Equatable {
         self.init(clientID: parameters.clientID, sharingGroup: parameters.sharingGroup, isLimitedToApp: true)
     }
 
-    /// The subject of a request that reaches no tokens, or those of a sign-in whose unguessable identifier it names.
-    fileprivate static let ownSession = RequestSubject(isLimitedToApp: true)
+    /// The subject of a request that reaches the tokens of a sign-in, whose unguessable identifier it names.
+    fileprivate static func ownSession(_ signIn: String) -> RequestSubject {
+        RequestSubject(isLimitedToApp: true, signIn: signIn)
+    }
 
     /// The subject of a request that reaches every app.
     fileprivate static func everyApp(_ group: SharingGroup? = nil) -> RequestSubject {
@@ -34,13 +41,14 @@ package struct RequestSubject: Sendable, Equatable {
     }
 }
 
-extension Hello { package var subject: RequestSubject { .ownSession } }
+/// Reaches no tokens.
+extension Hello { package var subject: RequestSubject { RequestSubject(isLimitedToApp: true) } }
 extension AcquireTokenSilent { package var subject: RequestSubject { RequestSubject(parameters) } }
 extension BeginInteractive { package var subject: RequestSubject { RequestSubject(parameters) } }
-extension CompleteInteractive { package var subject: RequestSubject { .ownSession } }
+extension CompleteInteractive { package var subject: RequestSubject { .ownSession(sessionID) } }
 extension BeginDeviceCode { package var subject: RequestSubject { RequestSubject(parameters) } }
-extension CompleteDeviceCode { package var subject: RequestSubject { .ownSession } }
-extension CancelInteraction { package var subject: RequestSubject { .ownSession } }
+extension CompleteDeviceCode { package var subject: RequestSubject { .ownSession(sessionID) } }
+extension CancelInteraction { package var subject: RequestSubject { .ownSession(sessionID) } }
 extension RedeemGrant { package var subject: RequestSubject { RequestSubject(parameters) } }
 
 extension ListAccounts {
