@@ -77,8 +77,8 @@ struct ConnectedPeer: Sendable {
         }
     }
 
-    /// The refusal of a request that a person has confirmed, by rules that have changed meanwhile.
-    func refusalOfConfirmed(_ request: PolicyRequest, by policy: PeerPolicy) -> TokenError? {
+    /// The refusal of a request that was allowed, or that a person has confirmed, by rules that have changed meanwhile.
+    func refusalOfAdmitted(_ request: PolicyRequest, by policy: PeerPolicy) -> TokenError? {
         guard case .deny(let reason) = decision(on: request, by: policy) else { return nil }
         return refusal(of: request, reason)
     }

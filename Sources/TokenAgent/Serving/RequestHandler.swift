@@ -97,7 +97,7 @@ struct RequestHandler: Sendable {
                 return .withDescriptor(exchange.encode(outcome), descriptor)
             }
             guard restricted == nil, case .repeatable(let value, let conditions) = answer else {
-                return answer.encoded(now: exchange.encode, later: exchange.encodeLater)
+                return answer.encoded(now: exchange.encode) { exchange.encodeLater($0, by: owner) }
             }
             return exchange.repeatableReply(value, conditions)
         }
@@ -105,8 +105,8 @@ struct RequestHandler: Sendable {
 }
 
 extension RequestHandler {
-    /// The allowance of the requests with a number.
-    private static func allowance(of number: UInt32) -> Int {
+    /// The allowance of the requests with a number; 0 if their outcome has neither tokens nor a list of accounts.
+    fileprivate static func allowance(of number: UInt32) -> Int {
         switch number {
         case AcquireTokenSilent.number, CompleteInteractive.number, CompleteDeviceCode.number, RedeemGrant.number:
             tokens
@@ -142,7 +142,7 @@ private struct Exchange<Request: WireRequest>: Sendable {
             case .confirming(let future): .afterConfirmation(future)
             }
         case .confirmed, .loaded(isConfirmed: true):
-            peer.refusalOfConfirmed(policyRequest, by: owner.policy).map { .now(encode(.failure($0))) }
+            peer.refusalOfAdmitted(policyRequest, by: owner.policy).map { .now(encode(.failure($0))) }
         case .failed(let error): .now(encode(.failure(error)))
         }
     }
@@ -157,11 +157,20 @@ private struct Exchange<Request: WireRequest>: Sendable {
     /// Records the outcome of a request that has waited, if such requests change something. The reply may wait until the peer has read
     /// others, or never be sent, since the connection has closed.
     ///
-    /// - Returns: what does the rest of `encode` when the reply can be sent.
-    @Sendable func encodeLater(_ outcome: Result<Request.Reply, TokenError>) -> @Sendable () -> [UInt8] {
+    /// - Returns: what does the rest of `encode` when the reply can be sent. The rules may have changed by then, and refuse the tokens or the
+    ///   accounts in it. A request that waits for events has been answered without any when they changed.
+    func encodeLater(
+        _ outcome: Result<Request.Reply, TokenError>, by owner: CacheOwner
+    ) -> @Sendable () -> [UInt8] {
         let outcome = outcome.mapError(\.forApps)
         let isRecorded = peer.audit?.ended(request, policyRequest, outcome, from: peer) ?? false
-        return { frame(of: outcome, isRecorded: isRecorded) }
+        return {
+            let policy = owner.assumeIsolated { $0.policy }
+            guard RequestHandler.allowance(of: Request.number) > 0,
+                let refusal = peer.refusalOfAdmitted(policyRequest, by: policy)
+            else { return frame(of: outcome, isRecorded: isRecorded) }
+            return frame(of: .failure(refusal.forApps), isRecorded: isRecorded)
+        }
     }
 
     private func frame(of outcome: Result<Request.Reply, TokenError>, isRecorded: Bool) -> [UInt8] {
