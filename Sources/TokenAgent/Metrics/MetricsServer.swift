@@ -5,6 +5,7 @@ internal import Logging
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
+internal import PosixFiles
 internal import Synchronization
 internal import TokenModel
 
@@ -25,6 +26,8 @@ final class MetricsServer: Sendable {
     typealias Source = @Sendable (PeerIdentity, any EventLoop) -> EventLoopFuture<[AgentMetric]?>
 
     private let path: String
+    /// The socket; nil if nothing is known of it.
+    private let file: FileIdentity?
     private let lock: LockHolder
     private let acceptor: Acceptor
     private let group: MultiThreadedEventLoopGroup
@@ -35,6 +38,7 @@ final class MetricsServer: Sendable {
         _ listener: any Channel
     ) {
         (self.path, self.lock, self.acceptor, self.group, self.listener) = (path, lock, acceptor, group, listener)
+        file = try? FileIdentity(path, followsLinks: false)
     }
 
     /// Creates the socket, with mode 0600 and in a folder of the user's, and accepts connections when this returns.
@@ -59,11 +63,11 @@ final class MetricsServer: Sendable {
         }
     }
 
-    /// Removes the socket, and accepts no further connections. Requests that arrive later on open connections get no
-    /// answer.
+    /// Removes the socket, unless another file has its path, and accepts no further connections. Requests that arrive later on open
+    /// connections get no answer.
     func stopAccepting() async {
         acceptor.stop()
-        unlink(path)
+        if (try? FileIdentity(path, followsLinks: false)) == file { unlink(path) }
         try? await listener.close()
     }
 
