@@ -43,12 +43,17 @@ final class MetricsServer: Sendable {
 
     /// Creates the socket, with mode 0600 and in a folder of the user's, and accepts connections when this returns.
     ///
-    /// - Throws: `agentUnavailable` (-53004) with the reason and the remedy, also if another agent has the socket.
+    /// - Throws: `agentUnavailable` (-53004) with the reason and the remedy, also if another agent or another program has the socket.
     static func start(
         at path: String, _ admission: PeerAdmission, _ source: @escaping Source
     ) async throws(TokenError) -> MetricsServer {
         _ = try SocketFolder(ofSocket: path, .metrics)
         let lock = LockHolder(try await LockFile(beside: path))
+        guard ListeningSocket.isServed(at: path) != true else {
+            throw TokenError(
+                .agentUnavailable,
+                "\(path) has a listener that is no sso-agent; stop it, or name another path for the metrics socket")
+        }
         let descriptor = try ListeningSocket.make(at: path)
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let acceptor = Acceptor(admission, source: source)
