@@ -50,7 +50,7 @@ package struct PeerPolicy: Sendable, Equatable {
     /// The decision of the first rule that covers the request, or else of the built-in policy.
     ///
     /// A rule that requires a confirmation gives a sandboxed app nothing that it would not get without the rule, unless the rule names
-    /// sandboxed apps: who has imports confirmed does not open them to sandboxes.
+    /// sandboxed apps: who has imports confirmed does not open them to sandboxes. A sign-in is confirmed when it begins, and not again.
     private static func ruling(
         on request: PolicyRequest, from peer: PeerIdentity, by rules: ArraySlice<PolicyRule>
     ) -> Decision {
@@ -61,6 +61,7 @@ package struct PeerPolicy: Sendable, Equatable {
         switch rule.effect {
         case .allow: return .allow
         case .confirm:
+            if request.subject.signIn != nil, request.subject.clientID != nil { return .allow }
             guard peer.sandbox != nil, !rule.namesSandbox else { return .confirm }
             let withoutRule = ruling(on: request, from: peer, by: rules[(index + 1)...])
             if case .deny = withoutRule { return withoutRule }

@@ -45,6 +45,8 @@ internal import TokenModel
             ]
             #expect(isAllowed(request, by: allowed) == isOfApp)
         }
+        // The person was asked when the sign-in began.
+        #expect(isAllowed(request, by: [PolicyRule(requests: .all, effect: .confirm)]))
         // A sandboxed app that knows the sign-in needs no rule.
         #expect(PeerPolicy(userID: 0).decision(on: request, from: PolicySamples.notes) == .allow)
     }
