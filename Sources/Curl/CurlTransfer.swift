@@ -74,6 +74,7 @@ final class CurlTransfer: Sendable {
         state.withLock { state in
             if case .ended = state { return }
             if result.was_never_sent { sending(.neverSent) }
+            if result.outcome != CCURL_ANSWERED, result.body_length > 0 { sending(.incomplete(CurlResponse(result))) }
         }
         end(Self.outcome(of: result))
     }

@@ -41,7 +41,8 @@ package final class TokenEndpointClient: Sendable {
     /// valid, or the token endpoint is gone or not among `allowedEndpoints`, the discovery document is read again for the next request: the
     /// provider may have changed the issuer that it named, or moved the endpoint.
     ///
-    /// - Parameter delivery: records whether the grant may have reached the token endpoint, and the tokens of a response that is not valid.
+    /// - Parameter delivery: records whether the grant may have reached the token endpoint, and the tokens of a response that is not valid or
+    ///   was cut.
     /// - Throws: `interactionRequired` (-51115), without sending the request, if the token endpoint is not among
     ///   `allowedEndpoints`; the code of the OAuth error; `unhandledHTTPResponse` (-51500) for a status other than
     ///   200, 400 and 401, unless it is the 403 with which an OpenID provider refuses a grant; `serverInvalidResponse` (-51401) if the
@@ -64,6 +65,8 @@ package final class TokenEndpointClient: Sendable {
                         response, to: request, issuer: endpoints.issuer?.identifier, now: now(), delivery)
                     tokens.endpoint = endpoint
                     return tokens
+                } readIncomplete: { part in
+                    IssuedTokens.recordRefused(part, to: request, now: now(), delivery)
                 }
             } catch {
                 if error.suggestsChange(of: endpoints) {

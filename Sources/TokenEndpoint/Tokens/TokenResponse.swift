@@ -14,9 +14,7 @@ extension IssuedTokens {
             object = try response.oauthObject(
                 of: request.authority, isOfSignIn: request.grant.isSignIn, hiding: request.grant.secrets)
         } catch {
-            if let delivery, let members = response.membersOfInvalid {
-                delivery.recordRefused(Self(members, to: request, now: now))
-            }
+            if let delivery { Self.recordRefused(response, to: request, now: now, delivery) }
             throw error
         }
         self.init(object, to: request, now: now)
@@ -26,6 +24,14 @@ extension IssuedTokens {
             delivery?.recordRefused(self)
             throw error
         }
+    }
+
+    /// Records the tokens of a response that cannot be read as a whole, if there is a refresh token among them.
+    static func recordRefused(
+        _ response: HTTPResponse, to request: TokenRequest, now: Int64, _ delivery: DeliveryTracker
+    ) {
+        guard let members = response.membersOfInvalid else { return }
+        delivery.recordRefused(Self(members, to: request, now: now))
     }
 
     private func requireValid(
@@ -102,8 +108,8 @@ extension HTTPResponse {
         return object
     }
 
-    /// The members of a success that is not a JSON object, or has an error as well, if there is a refresh token among them: the provider
-    /// may have replaced the one of the request, whatever else is wrong. Nil otherwise.
+    /// The members of a success that is not a JSON object, such as one without its end, or has an error as well, if there is a refresh token
+    /// among them: the provider may have replaced the one of the request, whatever else is wrong. Nil otherwise.
     fileprivate var membersOfInvalid: JSONTree? {
         guard status == 200 else { return nil }
         let members = json ?? DamagedObject.texts(named: Self.namesOfRefused, in: body)

@@ -41,6 +41,7 @@ struct HTTPRequest: Sendable {
 package final class DeliveryTracker: Sendable {
     private let attempts = Atomic(0)
     private let refused = Mutex<IssuedTokens?>(nil)
+    private let incomplete = Mutex<HTTPResponse?>(nil)
 
     package init() {}
 
@@ -52,8 +53,13 @@ package final class DeliveryTracker: Sendable {
     /// Undoes `recordSending` for an attempt that had no connection.
     func recordNeverSent() { attempts.subtract(1, ordering: .acquiringAndReleasing) }
 
-    /// The tokens of a response that was refused as not valid; nil if there is no such response. They are not used, but for the refresh
-    /// token, which replaces the one that was sent (RFC 6749 section 6).
+    /// What has arrived of a response that has no end; nil if there is no such response.
+    var incompleteResponse: HTTPResponse? { incomplete.withLock(\.self) }
+
+    func recordIncomplete(_ response: HTTPResponse) { incomplete.withLock { $0 = response } }
+
+    /// The tokens of a response that was refused as not valid, or has no end; nil if there is no such response. They are not used, but for
+    /// the refresh token, which replaces the one that was sent (RFC 6749 section 6).
     package var refusedTokens: IssuedTokens? { refused.withLock(\.self) }
 
     /// Records the tokens of a response that is not valid.

@@ -28,17 +28,21 @@ final class HTTPTransport: Sendable {
 
     /// Sends a request, and returns what `read` makes of the response, whatever its status.
     ///
-    /// `read` runs on a thread of tasks, never on the caller's actor, so that the agent's event loop decodes no response.
+    /// `read` runs on a thread of tasks, never on the caller's actor, so that the agent's event loop decodes no response. So does
+    /// `readIncomplete`, with what has arrived of a response before the connection was lost.
     ///
     /// A GET is retried once after a 5xx status or a network failure. A form is retried once only if the first attempt
     /// had no connection: the authority may have redeemed a grant whose response did not arrive, or is an error.
     func send<Value: Sendable>(
-        _ request: HTTPRequest, read: @escaping @Sendable (HTTPResponse) throws(TokenError) -> Value
+        _ request: HTTPRequest, read: @escaping @Sendable (HTTPResponse) throws(TokenError) -> Value,
+        readIncomplete: @escaping @Sendable (HTTPResponse) -> Void = { _ in }
     ) async throws(TokenError) -> Value {
         let timing = timing
         let outcome = await withTaskGroup(of: Result<Value, TokenError>.self) { group in
             group.addTask { @concurrent in
-                await self.sendWithRetry(request).flatMap { response in
+                let outcome = await self.sendWithRetry(request)
+                if case .failure = outcome, let part = request.delivery.incompleteResponse { readIncomplete(part) }
+                return outcome.flatMap { response in
                     Result { () throws(TokenError) in try read(response) }
                 }
             }
@@ -94,6 +98,8 @@ final class HTTPTransport: Sendable {
                 switch event {
                 case .begins: delivery.recordSending()
                 case .neverSent: delivery.recordNeverSent()
+                case .incomplete(let part):
+                    delivery.recordIncomplete(HTTPResponse(endpoint: request.endpoint, part))
                 }
             }
             return .success(HTTPResponse(endpoint: request.endpoint, response))

@@ -32,6 +32,32 @@ internal import TokenModel
         #expect(tokens?.familyID == FamilyID("1"))
     }
 
+    /// The connection is lost before the end of the response, or the response is longer than any is.
+    @Test(
+        arguments: [
+            ("{\(tokens)", 0, "rt-2"), (#"{"refresh_token":"rt-2","access_token":"a"#, 0, "rt-2"),
+            (#"{"access_token":"at","refresh_token":"rt-"#, 0, nil), ("{\(tokens),\"x\":\"", 1 << 20, "rt-2"),
+        ] as [(String, Int, String?)])
+    func areKeptOfAResponseThatWasCut(start: String, filler: Int, refreshToken: String?) async throws {
+        let body = start + String(repeating: "x", count: filler)
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count + 1)\r\n\r\n"
+        try await RawServer.with(head + body) { server in
+            let endpoint = TokenEndpointClient(
+                network: try NetworkSettings(environment: [:]), allowsLoopbackHTTP: true,
+                timing: EndpointFixture.patient, now: { 0 })
+            try await withCleanup {
+                let delivery = DeliveryTracker()
+                let request = try TokenRequest.sample(Authority("http://127.0.0.1:\(server.port)/common"))
+                let error = await failure { try await endpoint.redeem(request, delivery) }
+                #expect(error?.code == (filler == 0 ? .networkUnavailable : .serverInvalidResponse))
+                #expect(delivery.mayHaveArrived)
+                #expect(delivery.refusedTokens?.refreshToken == refreshToken.map { Secret($0) })
+            } cleanUp: {
+                await endpoint.close()
+            }
+        }
+    }
+
     /// The response is an error, as for Microsoft's libraries.
     @Test(arguments: ["{\(tokens),\"error\":\"odd\"}", "{\(tokens),\"error\":\"odd\",\"x\":NaN}"])
     func areKeptOfAnErrorWithTokens(body: String) throws {
