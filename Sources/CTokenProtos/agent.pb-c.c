@@ -4052,7 +4052,7 @@ const ProtobufCMessageDescriptor sso__account__descriptor =
   (ProtobufCMessageInit) sso__account__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor sso__token_result__field_descriptors[18] =
+static const ProtobufCFieldDescriptor sso__token_result__field_descriptors[19] =
 {
   {
     "access_token",
@@ -4270,6 +4270,18 @@ static const ProtobufCFieldDescriptor sso__token_result__field_descriptors[18] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "has_changed_cache",
+    19,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Sso__TokenResult, has_has_changed_cache),
+    offsetof(Sso__TokenResult, has_changed_cache),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned sso__token_result__field_indices_by_name[] = {
   0,   /* field[0] = access_token */
@@ -4282,6 +4294,7 @@ static const unsigned sso__token_result__field_indices_by_name[] = {
   12,   /* field[12] = family_id */
   14,   /* field[14] = fresh_from */
   15,   /* field[15] = fresh_through */
+  18,   /* field[18] = has_changed_cache */
   13,   /* field[13] = has_multi_resource_refresh_token */
   5,   /* field[5] = id_token */
   11,   /* field[11] = is_extended_lifetime */
@@ -4294,7 +4307,7 @@ static const unsigned sso__token_result__field_indices_by_name[] = {
 static const ProtobufCIntRange sso__token_result__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 18 }
+  { 0, 19 }
 };
 const ProtobufCMessageDescriptor sso__token_result__descriptor =
 {
@@ -4304,14 +4317,14 @@ const ProtobufCMessageDescriptor sso__token_result__descriptor =
   "Sso__TokenResult",
   "sso",
   sizeof(Sso__TokenResult),
-  18,
+  19,
   sso__token_result__field_descriptors,
   sso__token_result__field_indices_by_name,
   1,  sso__token_result__number_ranges,
   (ProtobufCMessageInit) sso__token_result__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor sso__failure__field_descriptors[19] =
+static const ProtobufCFieldDescriptor sso__failure__field_descriptors[20] =
 {
   {
     "code",
@@ -4541,6 +4554,18 @@ static const ProtobufCFieldDescriptor sso__failure__field_descriptors[19] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "has_changed_cache",
+    20,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Sso__Failure, has_has_changed_cache),
+    offsetof(Sso__Failure, has_changed_cache),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned sso__failure__field_indices_by_name[] = {
   0,   /* field[0] = code */
@@ -4548,6 +4573,7 @@ static const unsigned sso__failure__field_indices_by_name[] = {
   11,   /* field[11] = declined_scopes */
   4,   /* field[4] = error_description */
   10,   /* field[10] = granted_scopes */
+  19,   /* field[19] = has_changed_cache */
   12,   /* field[12] = home_account_id */
   7,   /* field[7] = http_headers */
   6,   /* field[6] = http_status */
@@ -4566,7 +4592,7 @@ static const unsigned sso__failure__field_indices_by_name[] = {
 static const ProtobufCIntRange sso__failure__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 19 }
+  { 0, 20 }
 };
 const ProtobufCMessageDescriptor sso__failure__descriptor =
 {
@@ -4576,7 +4602,7 @@ const ProtobufCMessageDescriptor sso__failure__descriptor =
   "Sso__Failure",
   "sso",
   sizeof(Sso__Failure),
-  19,
+  20,
   sso__failure__field_descriptors,
   sso__failure__field_indices_by_name,
   1,  sso__failure__number_ranges,

@@ -56,10 +56,7 @@ package final class ArchivedCache: Sendable {
     }
 }
 
-extension TokenError {
-    /// Whether the request that ended with this error has changed the cache, so that the archive of an app is out of date: the server has
-    /// rejected a refresh token for good, which is removed, or tokens of another account or for fewer scopes are saved.
-    package var hasChangedCache: Bool {
-        !details.isThrottled && (details.partialResult != nil || details.rejection != nil)
-    }
+extension TokenResult {
+    /// Whether the request has changed the cache, so that the archive of an app is out of date.
+    package var makesArchivesOutdated: Bool { !isFromCache || hasChangedCache }
 }

@@ -85,6 +85,9 @@ enum WireSamples {
             "acquire_token_silent with its freshness",
             AnyReply(resultWithFreshness, to: AcquireTokenSilent.self, id: 1)),
         ReplySample(
+            "acquire_token_silent that has changed the cache",
+            AnyReply(resultWithChange, to: AcquireTokenSilent.self, id: 1)),
+        ReplySample(
             "begin_interactive",
             AnyReply(
                 BeginInteractive.Reply(
@@ -207,6 +210,7 @@ enum WireSamples {
         ReplySample("watch_events", AnyReply(events, to: WatchEvents.self, id: 1)),
         ReplySample("failure of a throttled request", AnyReply(failure: throttled, id: 1)),
         ReplySample("failure with a next command", AnyReply(failure: locked, id: 1)),
+        ReplySample("failure that has changed the cache", AnyReply(failure: failureWithChange, id: 1)),
     ]
 
     static let events: WatchEvents.Reply = {
@@ -281,6 +285,18 @@ enum WireSamples {
         var result = WireSamples.result
         result.freshness = 1_899_996_400...1_899_999_700
         return result
+    }()
+
+    static let resultWithChange: TokenResult = {
+        var result = WireSamples.result
+        result.hasChangedCache = true
+        return result
+    }()
+
+    static let failureWithChange: TokenError = {
+        var details = TokenError.Details()
+        details.hasChangedCache = true
+        return TokenError(.interactionRequired, "sign in", details: details)
     }()
 
     /// A result as agents make it: without the account's profiles, and with the same ID token three times.

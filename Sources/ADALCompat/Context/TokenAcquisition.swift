@@ -94,7 +94,7 @@ package struct TokenAcquisition: Sendable {
         do throws(ADAuthenticationError) {
             let token = if let request { try await acquireSilently(request) } else { try await acquire() }
             log.logSuccess(token)
-            if !token.isFromCache { await notify { $0.announceWrite() } }
+            if token.makesArchivesOutdated { await notify { $0.announceWrite() } }
             return .success(token)
         } catch {
             log.logFailure(error)
@@ -108,6 +108,11 @@ package struct TokenAcquisition: Sendable {
     private func notify(_ body: @escaping @Sendable (ADTokenCache) -> Void) async {
         guard let tokenCache, hasDelegate else { return }
         await runBlockingAppCode { body(tokenCache) }
+    }
+
+    /// Notifies the cache's delegate if the request that has failed with this error has changed the cache.
+    private func notify(of error: TokenError) async {
+        if error.details.hasChangedCache { await notify { $0.announceWrite() } }
     }
 
     private var hasDelegate: Bool { tokenCache?.delegate != nil }
@@ -151,7 +156,7 @@ extension TokenAcquisition {
 
     /// Converts the error of a silent request, and notifies the cache's delegate if the request has changed the cache.
     private func silentFailure(_ error: TokenError) async -> ADAuthenticationError {
-        if error.hasChangedCache { await notify { $0.announceWrite() } }
+        await notify(of: error)
         return .silent(error)
     }
 
@@ -259,6 +264,7 @@ extension TokenAcquisition {
             do throws(TokenError) {
                 return try await redeem(token, .refreshToken, parameters)
             } catch {
+                await notify(of: error)
                 throw .refreshing(error)
             }
         case .assertion(let assertion, let type):

@@ -519,10 +519,15 @@ struct  Sso__TokenResult
    */
   protobuf_c_boolean has_profile_has_id_token;
   protobuf_c_boolean profile_has_id_token;
+  /*
+   * a refresh token was removed or replaced, although the token was cached
+   */
+  protobuf_c_boolean has_has_changed_cache;
+  protobuf_c_boolean has_changed_cache;
 };
 #define SSO__TOKEN_RESULT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&sso__token_result__descriptor) \
-    , 0, {0,NULL}, 0, {0,NULL}, 0, 0, 0, 0, 0,NULL, 0, {0,NULL}, NULL, NULL, 0, {0,NULL}, 0, {0,NULL}, 0, 0, 0, 0, 0, {0,NULL}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    , 0, {0,NULL}, 0, {0,NULL}, 0, 0, 0, 0, 0,NULL, 0, {0,NULL}, NULL, NULL, 0, {0,NULL}, 0, {0,NULL}, 0, 0, 0, 0, 0, {0,NULL}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 
 struct  Sso__Failure
@@ -568,10 +573,12 @@ struct  Sso__Failure
   Sso__FailureReason reason;
   protobuf_c_boolean has_next_command;
   ProtobufCBinaryData next_command;
+  protobuf_c_boolean has_has_changed_cache;
+  protobuf_c_boolean has_changed_cache;
 };
 #define SSO__FAILURE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&sso__failure__descriptor) \
-    , 0, 0, 0, {0,NULL}, 0, {0,NULL}, 0, {0,NULL}, 0, {0,NULL}, 0,NULL, 0, 0, 0,NULL, 0, 0, 0, {0,NULL}, 0,NULL, 0,NULL, 0, {0,NULL}, 0, {0,NULL}, 0, 0, NULL, 0, 0, 0, SSO__FAILURE_REASON__REASON_APP, 0, {0,NULL} }
+    , 0, 0, 0, {0,NULL}, 0, {0,NULL}, 0, {0,NULL}, 0, {0,NULL}, 0,NULL, 0, 0, 0,NULL, 0, 0, 0, {0,NULL}, 0,NULL, 0,NULL, 0, {0,NULL}, 0, {0,NULL}, 0, 0, NULL, 0, 0, 0, SSO__FAILURE_REASON__REASON_APP, 0, {0,NULL}, 0, 0 }
 
 
 struct  Sso__Hello

@@ -100,7 +100,7 @@ struct AppSession: Sendable {
         if let serializedCache { await runBlockingAppCode { serializedCache.announceAccess() } }
         do throws(TokenError) {
             let token = try await work()
-            if !token.isFromCache, let serializedCache {
+            if token.makesArchivesOutdated, let serializedCache {
                 await runBlockingAppCode { serializedCache.announceWrite() }
             }
             let result = try convert(token, name, correlationID)
@@ -110,7 +110,7 @@ struct AppSession: Sendable {
             }
             return result
         } catch {
-            if error.hasChangedCache, let serializedCache {
+            if error.details.hasChangedCache, let serializedCache {
                 await runBlockingAppCode { serializedCache.announceWrite() }
             }
             throw failure(error, name, correlationID, isSignIn: isSignIn)

@@ -145,6 +145,7 @@ final class SignInSessions {
         guard requested.isEmpty || result.isOf(requested) else {
             var details = TokenError.Details()
             details.partialResult = result
+            details.hasChangedCache = true
             throw TokenError(
                 .mismatchedAccount, "another account signed in than the one asked for", details: details)
         }

@@ -11,6 +11,8 @@ struct RedemptionAttempt {
     var sent: RefreshTokenRecord?
     var wasInterrupted = false
     private(set) var refusal: Refusal?
+    /// Whether a refusal has changed the cache, which the result or the last error then says.
+    private(set) var hasChangedCache = false
     private var rejected: Set<Secret> = []
 
     init(_ plan: RedemptionPlan) { self.plan = plan }
@@ -32,6 +34,7 @@ struct RedemptionAttempt {
 
     /// Records that the token that was sent last was refused.
     mutating func noteRefusal(_ error: TokenError, isV1: Bool) {
+        hasChangedCache = hasChangedCache || error.details.hasChangedCache
         guard let sent else { return plan.candidates = [] }
         rejected.insert(sent.secret)
         // ADAL reports the refusal of the app's own refresh token, even if a family refresh token is tried after it.

@@ -34,20 +34,27 @@ extension TokenError {
         error.details.username = cache.username(of: account, in: group) ?? details.username
         return error
     }
+
+    /// The error of a request that has changed the cache before, too, if `hasChanged` is true.
+    func changingCache(_ hasChanged: Bool) -> TokenError {
+        var error = self
+        error.details.hasChangedCache = hasChanged || details.hasChangedCache
+        return error
+    }
 }
 
 extension Result<TokenResult, TokenError> {
     /// The fallback if the redemption has failed and the fallback is still valid, or during an outage within its extended
     /// lifetime.
     func usingFallback(_ fallback: TokenResult?, at now: Int64) -> Self {
-        guard case .failure(let error) = self, let fallback, error.code != .protectionPolicyRequired else {
+        guard case .failure(let error) = self, var fallback, error.code != .protectionPolicyRequired else {
             return self
         }
+        fallback.hasChangedCache = error.details.hasChangedCache
         if fallback.expiresOn > now { return .success(fallback) }
         guard error.isOutage, fallback.extendedExpiresOn ?? 0 > now else { return self }
-        var extended = fallback
-        extended.isExtendedLifetime = true
-        return .success(extended)
+        fallback.isExtendedLifetime = true
+        return .success(fallback)
     }
 }
 

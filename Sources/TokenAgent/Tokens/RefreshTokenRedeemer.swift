@@ -123,20 +123,26 @@ final class RefreshTokenRedeemer {
                     try await redeem(&attempt, at: place, request)
                 }
                 guard turn != nil else { throw SharedRedemptions.abandoned }
-                if let result = attempt.result { return result }
+                if var result = attempt.result {
+                    result.hasChangedCache = attempt.hasChangedCache
+                    return result
+                }
             } catch  where error.allowsNextRefreshToken(request.parameters.version) {
                 attempt.noteRefusal(error, isV1: request.parameters.version == .v1)
+            } catch {
+                throw error.changingCache(attempt.hasChangedCache)
             }
         }
         let refusal = attempt.refusal
-        if let error = refusal?.error, error.refusesRequest { throw error }
+        if let error = refusal?.error, error.refusesRequest { throw error.changingCache(attempt.hasChangedCache) }
         if refusal != nil {
             memory.events.interactionIsDue(
                 plan.account, of: request.parameters.clientID, in: request.parameters.sharingGroup, memory.cache)
         }
         throw TokenError(
             .interactionRequired, refusal?.reason ?? Refusal.unknown,
-            details: refusal?.error.details ?? TokenError.Details())
+            details: refusal?.error.details ?? TokenError.Details()
+        ).changingCache(attempt.hasChangedCache)
     }
 
     /// Redeems the next refresh token of the attempt, if it is the one at a place after all earlier redemptions have ended.

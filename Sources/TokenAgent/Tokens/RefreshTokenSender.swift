@@ -61,25 +61,32 @@ final class RefreshTokenSender {
         do throws(TokenError) {
             response = try await service.redeem(request, delivery)
         } catch {
+            var error = error
             if let refused = delivery.refusedTokens {
-                try await saveReplacement(in: refused, of: token, answering: request, at: plan.authority, group)
+                error.details.hasChangedCache = try await saveReplacement(
+                    in: refused, of: token, answering: request, at: plan.authority, group)
             } else if delivery.mayHaveArrived {
-                try await saveRefusal(error, of: token, parameters)
+                error.details.hasChangedCache = try await saveRefusal(error, of: token, parameters)
             } else {
                 await deleteNote(of: token, in: group)
             }
             throw error.withAccount(plan.account, cache: memory.cache, in: group)
         }
         guard !response.names(anotherThan: token.account, at: plan.authority) else {
-            try await settle(token, in: group) { $0.changes(removing: token, in: group) }
-            throw Self.otherAccount.withAccount(plan.account, cache: memory.cache, in: group)
+            var error = Self.otherAccount
+            error.details.hasChangedCache = try await settle(token, in: group) {
+                $0.changes(removing: token, in: group)
+            }
+            throw error.withAccount(plan.account, cache: memory.cache, in: group)
         }
         do throws(TokenError) {
             // If the account has been removed meanwhile, the removal has deleted the note too.
             return try await saver.save(response, from: .redemption(token), parameters, at: plan.authority)
         } catch {
+            var error = error
             if error.code == .serverInvalidResponse {
-                try await saveReplacement(in: response, of: token, answering: request, at: plan.authority, group)
+                error.details.hasChangedCache = try await saveReplacement(
+                    in: response, of: token, answering: request, at: plan.authority, group)
             }
             throw error
         }
@@ -87,35 +94,45 @@ final class RefreshTokenSender {
 
     /// Saves the refresh token of a response that is not valid. It replaces the one that was sent (RFC 6749 section 6): without it, the
     /// user of a provider that rotates refresh tokens would have to sign in again. A response that names another user replaces nothing.
+    ///
+    /// - Returns: whether it has changed the cache.
     private func saveReplacement(
         in response: IssuedTokens, of token: RefreshTokenRecord, answering request: TokenRequest,
         at authority: Authority, _ group: SharingGroup
-    ) async throws(TokenError) {
-        guard !response.names(anotherThan: token.account, at: authority) else { return }
-        if let known = request.subject, let subject = response.claims?.subject, subject != known { return }
-        try await settle(token, in: group) {
+    ) async throws(TokenError) -> Bool {
+        guard !response.names(anotherThan: token.account, at: authority) else { return false }
+        if let known = request.subject, let subject = response.claims?.subject, subject != known { return false }
+        return try await settle(token, in: group) {
             $0.changes(renewing: token, with: response, for: request.clientID, at: now(), in: group)
         }
     }
 
     /// Commits what a refusal changes in the cache, and deletes the note, before the waiting requests are answered.
+    ///
+    /// - Returns: whether it has removed tokens.
     private func saveRefusal(
         _ error: TokenError, of token: RefreshTokenRecord, _ parameters: TokenParameters
-    ) async throws(TokenError) {
+    ) async throws(TokenError) -> Bool {
         // Without an OAuth error the note stays, since the token may have been redeemed nevertheless.
-        guard error.details.oauthError != nil else { return }
+        guard error.details.oauthError != nil else { return false }
         let group = parameters.sharingGroup
-        try await settle(token, in: group) { $0.changes(rejecting: token, for: parameters.clientID, in: group, error) }
+        let hasChanges = try await settle(token, in: group) {
+            $0.changes(rejecting: token, for: parameters.clientID, in: group, error)
+        }
+        // Any other change is not one of tokens: that the app is no member of the family.
+        return hasChanges && error.details.rejection != nil
     }
 
     /// Commits the end of a redemption that brings no token: changes of the token's account, and the deletion of the note.
+    ///
+    /// - Returns: whether there are changes.
     private func settle(
         _ token: RefreshTokenRecord, in group: SharingGroup, _ changes: (CredentialCache) -> [CacheChange]
-    ) async throws(TokenError) {
+    ) async throws(TokenError) -> Bool {
         try await commits.commit(changing: [token.account], in: group) { () async throws(TokenError) in
             try? await reader.read([token.account], in: group)
-            let settled = notes.settled(by: token, in: group)
-            return (CommitQueue.CacheCommit(changes: changes(memory.cache), settled: settled), ())
+            let (computed, settled) = (changes(memory.cache), notes.settled(by: token, in: group))
+            return (CommitQueue.CacheCommit(changes: computed, settled: settled), !computed.isEmpty)
         }
     }
 
@@ -139,19 +156,27 @@ final class RefreshTokenSender {
             response = try await service.redeem(
                 authorities.tokenRequest(request.tokenGrant, at: authority, parameters), delivery)
         } catch {
-            if let refused = delivery.refusedTokens { await renewCopies(of: request, with: refused, at: authority) }
+            var error = error
+            if let refused = delivery.refusedTokens {
+                error.details.hasChangedCache = await renewCopies(of: request, with: refused, at: authority)
+            }
             throw error
         }
-        await renewCopies(of: request, with: response, at: authority)
+        _ = await renewCopies(of: request, with: response, at: authority)
         // A refresh token stays valid if the response has none in its place (RFC 6749 section 6).
         if request.kind == .refreshToken { response.refreshToken = response.refreshToken ?? request.grant }
         return try await saver.save(response, from: .signIn, parameters, at: parameters.authority)
     }
 
     /// Puts the refresh token of a response in the place of the app's one, where the cache has that one, too: it may have been used up.
-    private func renewCopies(of request: RedeemGrant, with response: IssuedTokens, at authority: Authority) async {
-        guard request.kind == .refreshToken, response.refreshToken != nil else { return }
+    ///
+    /// - Returns: whether it has changed the cache.
+    private func renewCopies(
+        of request: RedeemGrant, with response: IssuedTokens, at authority: Authority
+    ) async -> Bool {
+        guard request.kind == .refreshToken, response.refreshToken != nil else { return false }
         let (parameters, group) = (request.parameters, request.parameters.sharingGroup)
+        var hasChanged = false
         for account in memory.cache.accounts(
             namedBy: request.account, response, at: parameters.authority, in: group)
         {
@@ -162,8 +187,11 @@ final class RefreshTokenSender {
             answered.subject = memory.cache.subject(
                 of: account, for: parameters.clientID, at: parameters.authority, in: group)
             // What cannot be written now is in memory, and is written later.
-            try? await saveReplacement(in: response, of: copy, answering: answered, at: parameters.authority, group)
+            let renewed = try? await saveReplacement(
+                in: response, of: copy, answering: answered, at: parameters.authority, group)
+            hasChanged = hasChanged || renewed ?? true
         }
+        return hasChanged
     }
 
     private static let issuedElsewhere = TokenError(

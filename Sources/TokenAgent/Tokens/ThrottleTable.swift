@@ -47,6 +47,7 @@ final class ThrottleTable {
         var error = record.error
         error.append("; the server is not asked again for \(record.times.upperBound - now) s")
         error.details.isThrottled = true
+        error.details.hasChangedCache = false
         return error
     }
 

@@ -111,6 +111,7 @@ extension TokenError {
         details.declinedScopes = declined.scopes
         details.correlationID = result.correlationID
         details.partialResult = result
+        details.hasChangedCache = true
         return TokenError(
             .declinedScopes, "the issuer granted fewer scopes than asked for; declined: \(declined)", details: details)
     }

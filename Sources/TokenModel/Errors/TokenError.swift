@@ -53,6 +53,9 @@ public struct TokenError: Error, Sendable, Equatable {
         public var throttledUntil: Int64?
         /// The command line that helps; nil if none is known to, or the agent is another user's.
         public var nextCommand: String?
+        /// Whether the request has changed the cache nevertheless: tokens are saved, or a refresh token was removed or replaced. An archive
+        /// that an app keeps is then out of date.
+        package var hasChangedCache = false
         /// The part of the request that did not fit, if more is known than the code says; see `TokenError.reason`.
         package var reason: Reason?
         /// Whether the message says what helps, and no command is more help than that. It is not sent.

@@ -16,6 +16,9 @@ public struct TokenResult: Sendable, Equatable {
     public var isExtendedLifetime: Bool
     /// Whether the agent has a refresh token that is valid for other resources too; false in a result from the cache.
     public var hasMultiResourceRefreshToken: Bool
+    /// Whether the request has changed the cache, although the token comes from it: its renewal has failed, and a refresh token was removed
+    /// or replaced.
+    package var hasChangedCache = false
     /// Whether a message of the result may have the ID token once (`AcquireTokenSilent.acceptsSingleIDToken`).
     package var allowsSingleIDToken = false
     /// The times, in seconds since 1970, at which an equal request has this result, as long as the generations of the agent's

@@ -28,6 +28,7 @@ extension TokenResult: WireMessage {
         let from = fields.number("fresh_from", value?.freshness?.lowerBound)
         let through = fields.number("fresh_through", value?.freshness?.upperBound)
         if let from, let through, from <= through { freshness = from...through }
+        hasChangedCache = fields.wish("has_changed_cache", value?.hasChangedCache)
         let idToken = idToken
         if fields.wish("account_has_id_token", repeats?.inAccount) { self.account.homeIDToken = idToken }
         if fields.wish("profile_has_id_token", repeats?.inProfile) { tenantProfile?.idToken = idToken }
@@ -73,6 +74,7 @@ extension TokenError.Details {
         throttledUntil = fields.number("throttled_until", value?.throttledUntil)
         reason = fields.choice("reason", value?.reason)
         nextCommand = try fields.wording("next_command", value?.nextCommand)
+        hasChangedCache = fields.wish("has_changed_cache", value?.hasChangedCache)
     }
 
     /// The headers that are within the limits of messages.

@@ -54,6 +54,57 @@ internal import TokenModel
         #expect(attempt.next == nil)
     }
 
+    // MARK: Changes of the cache
+
+    /// The app may keep an archive that has the rejected refresh token.
+    @Test(arguments: [("bad_token", true), (nil, false)] as [(String?, Bool)])
+    func reportsWithAValidTokenThatTheRefreshTokenIsRemoved(subError: String?, isRemoved: Bool) async throws {
+        let (request, redemption) = try await parts.beginRenewal()
+        var refusal = TokenError.invalidGrant
+        refusal.details.subError = subError
+        redemption.question.delivery?.recordSending()
+        redemption.fail(refusal)
+        let token = try await request.value()
+        #expect(token.accessToken == Secret("at-1") && token.isFromCache)
+        #expect(token.hasChangedCache == isRemoved)
+        #expect(try await parts.refreshTokens() == (isRemoved ? [] : ["rt-1"]))
+        // The refusal that is repeated changes nothing.
+        let next = try await parts.acquire(.sample("alice", force: false)).value()
+        #expect(next.accessToken == Secret("at-1") && !next.hasChangedCache)
+    }
+
+    @Test func reportsWithAValidTokenThatTheRefreshTokenIsReplaced() async throws {
+        let (request, redemption) = try await parts.beginRenewal()
+        redemption.question.delivery?.recordRefused(.sample("alice", "2"))
+        redemption.fail(TokenError(.serverInvalidResponse, "the ID token is not valid"))
+        let token = try await request.value()
+        #expect(token.accessToken == Secret("at-1") && token.hasChangedCache)
+        #expect(try await parts.refreshTokens() == ["rt-2"])
+    }
+
+    /// The app's own refresh token is removed, and the family's cannot be sent.
+    @Test func reportsWithALaterErrorThatARefreshTokenIsRemoved() async throws {
+        var (tokens, other) = (IssuedTokens.sample("alice", "own"), TokenParameters.sample())
+        tokens.familyID = .presumed
+        try await parts.save(tokens).value()
+        tokens.refreshToken = Secret("rt-shared")
+        other.clientID = try .sample(1)
+        try await parts.save(tokens, other).value()
+        var rejection = TokenError.invalidGrant
+        rejection.details.subError = "bad_token"
+        let request = await parts.acquire(.sample("alice"))
+        let redemption = await parts.provider.redemptions.next()
+        #expect(redemption.token == "rt-own")
+        redemption.question.delivery?.recordSending()
+        redemption.fail(rejection)
+        let second = await parts.provider.redemptions.next()
+        #expect(second.token == "rt-shared")
+        second.fail(TokenError(.networkUnavailable, "no connection"))
+        let error = try await request.error()
+        #expect(error?.code == .networkUnavailable)
+        #expect(error?.details.hasChangedCache == true)
+    }
+
     // MARK: Lost responses
 
     @Test func reportsThatALostReplyMayHaveReplacedTheToken() async throws {
@@ -107,16 +158,21 @@ extension Parts {
     fileprivate func beginRenewal() async throws -> (
         request: Pending<TokenResult>, redemption: ScriptedProvider.Redemption
     ) {
-        let signIn = start { parts async throws(TokenError) in
-            let parameters = TokenParameters.sample()
-            var tokens = IssuedTokens.sample("alice", "1")
-            tokens.refreshIn = 60
-            return try await parts.core.saver.save(tokens, from: .signIn, parameters, at: parameters.authority)
-        }
-        try await signIn.value()
+        var tokens = IssuedTokens.sample("alice", "1")
+        tokens.refreshIn = 60
+        try await save(tokens).value()
         clock.advance(by: 120)
         let request = acquire(.sample("alice", force: false))
         return (request, await provider.redemptions.next())
+    }
+
+    /// Saves the tokens of a sign-in.
+    fileprivate func save(
+        _ tokens: IssuedTokens, _ parameters: TokenParameters = .sample()
+    ) -> Pending<TokenResult> {
+        start { parts async throws(TokenError) in
+            try await parts.core.saver.save(tokens, from: .signIn, parameters, at: parameters.authority)
+        }
     }
 
     /// Removes the tokens of a user's accounts from memory.

@@ -35,6 +35,15 @@ internal import TokenModel
         #expect(table.error(for: short, at: 100) != nil)
     }
 
+    /// The repeated error has changed nothing.
+    @Test func repeatsNoChangeOfTheCache() throws {
+        let (table, key) = (ThrottleTable(), try Self.key(1))
+        var error = TokenError(.declinedScopes, "fewer scopes")
+        error.details.hasChangedCache = true
+        #expect(table.record(error, for: key, at: 100).details.hasChangedCache)
+        #expect(table.error(for: key, at: 110)?.details.hasChangedCache == false)
+    }
+
     @Test(arguments: [100, 60_000]) func keepsLongHeaderFieldsOfNoError(length: Int) throws {
         let table = ThrottleTable()
         var error = TokenError(.serverError, "overloaded")
