@@ -50,15 +50,17 @@ extension TokenEndpointClient {
     package func signInEndpoints(
         of authority: Authority, version: OAuthVersion, correlationID: CorrelationID
     ) async throws(TokenError) -> Endpoints {
-        guard let endpoints = try conventionalEndpoints(of: authority, version: version) else {
-            return try await currentEndpoints(of: authority, version: version, correlationID: correlationID)
+        try await withCorrelationID(correlationID) { () async throws(TokenError) in
+            guard let endpoints = try conventionalEndpoints(of: authority, version: version) else {
+                return try await currentEndpoints(of: authority, version: version, correlationID: correlationID)
+            }
+            do throws(TokenError) {
+                _ = try await requestEndpoints(of: authority, version: version, correlationID)
+            } catch {
+                if error.preventsSignIn { throw error }
+            }
+            return endpoints
         }
-        do throws(TokenError) {
-            _ = try await requestEndpoints(of: authority, version: version, correlationID)
-        } catch {
-            if error.preventsSignIn { throw error }
-        }
-        return endpoints
     }
 
     /// The endpoints of an authority, whose discovery document is read again: the sign-in page may have moved since it was read, and the

@@ -58,15 +58,18 @@ internal import TokenModel
                 )
             }
         ) { fixture in
+            let correlationID = CorrelationID()
             func error() async -> TokenError? {
                 await failure {
                     try await fixture.endpoint.signInEndpoints(
-                        of: fixture.authority, version: .v2, correlationID: CorrelationID())
+                        of: fixture.authority, version: .v2, correlationID: correlationID)
                 }
             }
             #expect(await error() == nil)
             isThere.withLock { $0 = false }
-            #expect(await error()?.details.httpStatus == 404)
+            let gone = await error()
+            #expect(gone?.details.httpStatus == 404)
+            #expect(gone?.details.correlationID == correlationID)
         }
     }
 
