@@ -144,6 +144,7 @@ final class SignInSessions {
     func check(_ result: TokenResult, against requested: AccountReference) throws(TokenError) {
         guard requested.isEmpty || result.isOf(requested) else {
             var details = TokenError.Details()
+            details.correlationID = result.correlationID
             details.partialResult = result
             details.hasChangedCache = true
             throw TokenError(

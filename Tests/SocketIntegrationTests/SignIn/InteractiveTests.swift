@@ -106,13 +106,15 @@ internal import TokenWire
     @Test func reportsAMismatchedAccount() async throws {
         try await AgentFixture.with { f in
             let alice = try await f.signIn("alice@contoso.com", f.parameters()).account
+            let parameters = try f.parameters()
             let begun = try await f.agent.beginInteractive(
-                BeginInteractive(parameters: f.parameters(), account: alice.reference, loginHint: "bob@contoso.com"))
+                BeginInteractive(parameters: parameters, account: alice.reference, loginHint: "bob@contoso.com"))
             try await f.browse(to: begun.authorizationURL)
             let failure = await #expect(throws: TokenError.self) {
                 try await f.agent.completeInteractive(CompleteInteractive(sessionID: begun.sessionID))
             }
             #expect(failure?.code == .mismatchedAccount)
+            #expect(failure?.details.correlationID == parameters.correlationID)
         }
     }
 
