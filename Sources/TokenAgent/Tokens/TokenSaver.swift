@@ -59,9 +59,14 @@ final class TokenSaver {
                     renewing: used, with: tokens, for: parameters.clientID, at: now(), in: group)
                 return (CommitQueue.CacheCommit(changes: copies), nil)
             }
-            let saved = try memory.cache.changes(
-                saving: tokens, from: issuance, parameters, at: authority, now: now(), leaving: tokensInUse.heldKeys,
-                adopting: changed)
+            let saved: SavedTokens
+            do throws(TokenError) {
+                saved = try memory.cache.changes(
+                    saving: tokens, from: issuance, parameters, at: authority, now: now(),
+                    leaving: tokensInUse.heldKeys, adopting: changed)
+            } catch {
+                throw error.answering(parameters.correlationID)
+            }
             let isSignedOut = hasSignedOut(of: account, during: issuance, parameters)
             let room = StoreRoom(ofStoreOf: commits.storeSize, unsaved: commits.unsavedSize)
             let changes = try room.admitted(
@@ -104,6 +109,13 @@ extension CacheChange {
 }
 
 extension TokenError {
+    /// The error of a response that cannot be saved, with the correlation ID of the request.
+    fileprivate func answering(_ correlationID: CorrelationID) -> TokenError {
+        var error = self
+        error.details.correlationID = correlationID
+        return error
+    }
+
     /// The error of a response that grants fewer scopes than requested, with the result for the granted ones.
     fileprivate static func declining(_ declined: ScopeSet, _ result: TokenResult) -> TokenError {
         var details = Details()

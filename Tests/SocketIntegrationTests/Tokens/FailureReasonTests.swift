@@ -69,6 +69,17 @@ internal import TokenModel
         }
     }
 
+    /// The response names nobody.
+    @Test func hasTheCorrelationIDOfAResponseThatCannotBeSaved() async throws {
+        try await AgentFixture.with { f in
+            let parameters = try f.parameters()
+            f.emulator.control.settings.tokenReply = ["client_info": nil, "id_token": nil]
+            let error = await #expect(throws: TokenError.self) { try await f.signIn(Self.alice, parameters) }
+            #expect(error?.code == .serverInvalidResponse)
+            #expect(error?.details.correlationID == parameters.correlationID)
+        }
+    }
+
     @Test func namesTheLockedStore() async throws {
         try await AgentFixture.with { f in
             try await f.signIn(Self.alice, f.parameters())
