@@ -79,6 +79,20 @@ internal import TokenWire
         #expect(throws: TokenError.self) { try ReplyFrame(decoding: bytes) }
     }
 
+    /// The remedy is another than for a number that is missing.
+    @Test func namesTheNumberThatOnlyALaterAgentKnows() {
+        let rows: [(name: String, request: UInt64, fields: [UInt8])] = [
+            ("extent", 18, Self.app + WireBytes.field(4, 99)), ("format", 29, WireBytes.field(1, 99)),
+            ("format", 30, WireBytes.field(1, 99)), ("source", 32, WireBytes.field(1, 99)),
+        ]
+        for row in rows {
+            let bytes = WireBytes.field(1, 77) + WireBytes.field(row.request, row.fields)
+            let error = #expect(throws: TokenError.self) { try AnyRequest(decoding: bytes) }
+            #expect(error?.code == .malformedMessage)
+            #expect(error?.message == "\(row.name) 99 is not known; update the agent")
+        }
+    }
+
     /// Each message has two bytes in the frame and some hundred in memory: the limit of the arena has to apply before.
     @Test func refusesAFrameOfTensOfThousandsOfEmptyMessages() throws {
         let tiny = WireBytes.repeated(WireLimits.requestFrame / 2 - 16, WireBytes.field(9, ""))

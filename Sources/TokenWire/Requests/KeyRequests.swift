@@ -25,7 +25,7 @@ extension SetKey: WireRequest {
 
     package init(_ value: SetKey?, _ fields: inout WireFields) throws(TokenError) {
         self.init(
-            source: try WireFields.required("source", fields.choice("source", value?.source)),
+            source: try WireFields.required("source", fields.knownChoice("source", value?.source)),
             passphrase: try fields.secret("passphrase", value?.passphrase),
             currentPassphrase: try fields.secret("current_passphrase", value?.currentPassphrase))
     }
