@@ -98,6 +98,13 @@ struct TokenWork: CommandWork {
                 TokenError(.serverInvalidResponse, "there is no ID token for this app and account"),
                 nextCommand: await target.signIn(result.account, agent))
         }
+        // The result of a request for no resource, as B2C answers it.
+        if !form.isIDToken, result.accessToken.isEmpty {
+            throw TokenError(
+                .serverInvalidResponse,
+                "the identity provider issued an ID token and no access token; request a scope of an API, or --id-token"
+            )
+        }
         var printout = Printout(result, idToken: form.isIDToken ? result.idToken : nil)
         if form.decodes { try printout.decode() }
         // A line break would begin a header of its own, and any other control character may do something to a terminal.

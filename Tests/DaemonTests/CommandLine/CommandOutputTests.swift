@@ -73,6 +73,19 @@ internal import Testing
         }
     }
 
+    /// As B2C answers a request for no resource. A script would send an empty token.
+    @Test func failsIfOnlyAnIDTokenWasIssued() async throws {
+        try await withToken { f in
+            f.emulator.control.settings.tokenReply = ["access_token": nil]
+            let token = ["token", "--force-refresh"]
+            for words in [token, token + ["--header"], token + ["--decode"]] {
+                let ended = try await f.ssoctl(words, status: 1)
+                #expect(ended.output.isEmpty && ended.errors.contains("no access token"), "\(words): \(ended)")
+            }
+            #expect(try await f.ssoctl(token + ["--id-token"]).output.count > 1)
+        }
+    }
+
     /// A script that stores a token takes an empty file for one otherwise.
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full"), "Linux only"))
     func failsIfItsOutputIsLost() async throws {
