@@ -158,8 +158,8 @@ struct AgentProgram {
         let server = try await AgentServer.start(options)
         sandbox?.closeUnixSockets()
         options.keys.passphrase = nil
-        // On this thread, which the event loop does not wait for, without the start of another.
-        StandardStream.error.write("listening on \(options.socketPath)\n")
+        // Not on this thread, which a reader that does not read would keep from stopping the agent.
+        LogStream.shared.write("listening on \(options.socketPath)\n")
         if arguments.onDemand {
             LogStream.shared.flush()
             _ = agent_leave_output()

@@ -52,6 +52,7 @@ final class LogStream: TextOutputStream, Sendable {
 
     /// Returns when every line so far has been written, or after a second.
     func flush() {
+        guard waiting.withLock(\.hasBegun) else { return }
         let written = DispatchSemaphore(value: 0)
         queue.async { written.signal() }
         _ = written.wait(timeout: .now() + 1)

@@ -102,7 +102,8 @@ struct SSOAgent: ParsableCommand {
             let arguments = try AgentArguments(plain: CommandLine.arguments.dropFirst()) ?? parse().arguments
             try AgentProgram.run(arguments)
         } catch let error as TokenError {
-            StandardStream.error.write(error.problem.printed(by: "sso-agent") + "\n")
+            LogStream.shared.write(error.problem.printed(by: "sso-agent") + "\n")
+            LogStream.shared.flush()
             exit(withError: ExitCode.failure)
         } catch {
             // The text of an error of the command line has parts of the arguments.
