@@ -94,8 +94,11 @@ extension AgentClient {
 
     /// Cancels the sign-in at the agent, which frees its listener. In a task of its own, because the caller's may be
     /// cancelled; an agent that does not answer is not waited for.
-    package func cancelSignIn(_ sessionID: String) async {
-        await Task { _ = try? await call(CancelInteraction(sessionID: sessionID), timeout: .seconds(2)) }.value
+    ///
+    /// - Returns: whether the agent has answered.
+    @discardableResult
+    package func cancelSignIn(_ sessionID: String) async -> Bool {
+        await Task { (try? await call(CancelInteraction(sessionID: sessionID), timeout: .seconds(2))) != nil }.value
     }
 }
 

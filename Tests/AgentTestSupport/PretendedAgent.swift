@@ -24,11 +24,13 @@ package final class PretendedAgent: Sendable {
         }
     }
 
-    /// An agent that has the response of the browser when its sign-in is cancelled: it fails then, with `error`.
-    package static func failingSignIn(at path: String, with error: TokenError) throws -> PretendedAgent {
+    /// An agent that has the response of the browser when its sign-in is cancelled: it ends then, with `result`.
+    package static func endingSignIn(
+        at path: String, with result: Result<TokenResult, TokenError>
+    ) throws -> PretendedAgent {
         let state = Mutex<(completion: UInt64?, isCancelled: Bool)>((nil, false))
         return try PretendedAgent(at: path) { frame in
-            let failure = { ReplyFrame.encode(.failure(error), to: CompleteInteractive.self, id: $0) }
+            let ending = { ReplyFrame.encode(result, to: CompleteInteractive.self, id: $0) }
             if (try? frame.request(BeginInteractive.self)) != nil {
                 let begun = BeginInteractive.Reply(
                     sessionID: "1", authorizationURL: "https://login.example.com/", redirectURI: "http://localhost:1",
@@ -40,7 +42,7 @@ package final class PretendedAgent: Sendable {
                     state.completion = state.isCancelled ? nil : frame.id
                     return state.isCancelled
                 }
-                return isCancelled ? failure(frame.id) : [UInt8]()
+                return isCancelled ? ending(frame.id) : [UInt8]()
             }
             guard (try? frame.request(CancelInteraction.self)) != nil else { return nil }
             let completion = state.withLock { state in
@@ -49,7 +51,7 @@ package final class PretendedAgent: Sendable {
             }
             let done = ReplyFrame.encode(
                 .success(CancelInteraction.Reply()), to: CancelInteraction.self, id: frame.id)
-            return (completion.map(failure) ?? []) + done
+            return (completion.map(ending) ?? []) + done
         }
     }
 

@@ -16,7 +16,8 @@ enum Interruption {
     ///
     /// Called once in a process.
     ///
-    /// - Throws: the error of the operation; after a signal `userCanceled` (-51700), with the signal.
+    /// - Throws: the error of the operation; after a signal `userCanceled` (-51700), with the signal, unless the error says that tokens
+    ///   have been saved.
     static func cancelling<Value: Sendable>(
         _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -34,7 +35,8 @@ enum Interruption {
         do {
             return try await task.value
         } catch {
-            guard let number = box.number else { throw error }
+            let hasTokens = (error as? TokenError)?.details.partialResult != nil
+            guard let number = box.number, !hasTokens else { throw error }
             var failure = CommandFailure(TokenError(.userCanceled, "the sign-in was cancelled"))
             failure.endingSignal = number
             throw failure

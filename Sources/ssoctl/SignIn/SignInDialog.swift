@@ -1,6 +1,7 @@
 internal import AgentClient
 internal import AgentSocket
 internal import PosixFiles
+internal import Synchronization
 internal import TokenModel
 
 /// A sign-in on the command line: shows the page or the code on standard error, starts a browser, and waits.
@@ -23,7 +24,7 @@ struct SignInDialog: Sendable {
     /// What the user signs in to, in messages.
     let appText: String
 
-    /// Signs in. Cancelling the task cancels the sign-in.
+    /// Signs in. Cancelling the task cancels the sign-in, unless the agent has the response of the provider already.
     func run() async throws -> TokenResult {
         let commands = SignInPresenter().browserCommands
         switch method {
@@ -66,8 +67,10 @@ struct SignInDialog: Sendable {
             line.countDown("Waiting for the sign-in", from: begun.expiresIn)
             defer { line.end() }
             do throws(TokenError) {
-                return try await agent.completeInteractive(
-                    CompleteInteractive(sessionID: begun.sessionID), limit: .seconds(begun.expiresIn + 60))
+                return try await answer(cancelling: { begun.sessionID }) { () throws(TokenError) in
+                    try await agent.completeInteractive(
+                        CompleteInteractive(sessionID: begun.sessionID), limit: .seconds(begun.expiresIn + 60))
+                }
             } catch {
                 guard let reason = waiting.reason(for: error) else { throw error }
                 throw BrowserFailure(error: TokenError(.authorizationFailed, reason, reason: .request))
@@ -115,14 +118,23 @@ struct SignInDialog: Sendable {
         let line = TickingLine()
         defer { line.end() }
         line.waitForAgent()
+        let begun = BegunSignIn()
         let presenter = SignInPresenter(
             method: .deviceCode,
             showDeviceCode: { code in
+                begun.sessionID.withLock { $0 = code.sessionID }
                 line.end()
                 show(code)
                 line.countDown("Waiting for the sign-in", from: code.expiresIn)
             })
-        return try await agent.signIn(request, presenter: presenter)
+        return try await answer(cancelling: { begun.sessionID.withLock(\.self) }) { () throws(TokenError) in
+            try await agent.signIn(request, presenter: presenter)
+        }
+    }
+
+    /// The sign-in whose code is shown.
+    private final class BegunSignIn: Sendable {
+        let sessionID = Mutex<String?>(nil)
     }
 
     private func show(_ code: BeginDeviceCode.Reply) {
@@ -134,6 +146,35 @@ struct SignInDialog: Sendable {
         text += "\n\nand enter the code:\n\n    "
         text += .bold(code.userCode) + "\n\n"
         Terminal.writeError(text)
+    }
+
+    // MARK: The answer
+
+    /// Returns the agent's answer to a call that waits for a sign-in. If the task is cancelled, the sign-in is cancelled at the agent, and
+    /// the call goes on: tokens that are being requested already are saved, and only the answer says so.
+    ///
+    /// - Parameter sessionID: returns the sign-in's ID; nil if it has not begun. Then the call is cancelled, as with an agent that does not
+    ///   answer the cancellation.
+    private func answer(
+        cancelling sessionID: @escaping @Sendable () -> String?,
+        _ call: @escaping @Sendable () async throws(TokenError) -> TokenResult
+    ) async throws(TokenError) -> TokenResult {
+        // Unstructured on purpose: the cancellation of the caller's task must not end it.
+        let task = Task { () async -> Result<TokenResult, TokenError> in
+            do throws(TokenError) {
+                return .success(try await call())
+            } catch {
+                return .failure(error)
+            }
+        }
+        let result = await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            Task {
+                guard let id = sessionID(), await agent.cancelSignIn(id) else { return task.cancel() }
+            }
+        }
+        return try result.get()
     }
 }
 

@@ -176,6 +176,36 @@ internal import TokenWire
         }
     }
 
+    private static let signedIn = TokenResult(
+        accessToken: Secret("token"), tokenType: "Bearer", expiresOn: 4_000_000_000, scopes: ["User.Read"],
+        idToken: nil,
+        account: Account(
+            homeAccountID: HomeAccountID("a.b"), username: "alice@contoso.com", environment: "host", source: .msal),
+        tenantProfile: nil, authority: "https://host/common", correlationID: CorrelationID(), isFromCache: false)
+
+    /// The tokens are saved, so that a command that says otherwise would be wrong.
+    @Test(arguments: [false, true])
+    func saysThatTheUserHasSignedInIfCtrlCComesTooLate(isOtherAccount: Bool) async throws {
+        try await AgentProcessFixture.with { f in
+            try FileManager.default.createDirectory(
+                atPath: f.folder.file("run"), withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            var details = TokenError.Details()
+            details.partialResult = Self.signedIn
+            let other = TokenError(.mismatchedAccount, "another account signed in", details: details)
+            let agent = try PretendedAgent.endingSignIn(
+                at: f.socketPath, with: isOtherAccount ? .failure(other) : .success(Self.signedIn))
+            defer { agent.end() }
+            let app = ["--client-id", "app-1", "--scope", "User.Read", "--authority", "\(f.emulator.url)/common"]
+            let command = try TestProcess("ssoctl", ["sign-in", "--print-url"] + app, environment: f.environment)
+            try await command.waitForError("Waiting for the sign-in")
+            command.signal(SIGINT)
+            let ended = try await command.finish()
+            let (status, message) = isOtherAccount ? (1, other.message) : (0, "Signed in as alice@contoso.com")
+            #expect(ended.status == status, "\(ended)")
+            #expect((ended.output + ended.errors).contains(message) && !ended.errors.contains("cancelled"), "\(ended)")
+        }
+    }
+
     /// The number of requests that cancel the sign-in of the next test.
     private static let cancellations = Mutex(0)
 
@@ -211,7 +241,7 @@ internal import TokenWire
             try FileManager.default.createDirectory(
                 atPath: f.folder.file("run"), withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             let declined = TokenError(.accessDenied, "the user has declined")
-            let agent = try PretendedAgent.failingSignIn(at: f.socketPath, with: declined)
+            let agent = try PretendedAgent.endingSignIn(at: f.socketPath, with: .failure(declined))
             defer { agent.end() }
             let app = ["--client-id", "app-1", "--scope", "User.Read", "--authority", "\(f.emulator.url)/common"]
             let error = try await f.failure(["sign-in"] + app, status: 1, variables: ["BROWSER": "false"])

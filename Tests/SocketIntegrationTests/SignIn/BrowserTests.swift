@@ -60,7 +60,8 @@ internal import TokenModel
     @Test func reportsTheErrorOfASignInWhoseBrowserFailsAfterItsResponse() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("agent.sock")
-        let agent = try PretendedAgent.failingSignIn(at: path, with: TokenError(.declinedScopes, "fewer scopes"))
+        let declined = TokenError(.declinedScopes, "fewer scopes")
+        let agent = try PretendedAgent.endingSignIn(at: path, with: .failure(declined))
         defer { agent.end() }
         let parameters = TokenParameters(
             clientID: try #require(ClientID("app-1")), authority: .common, scopes: ScopeSet(["User.Read"]),
