@@ -36,11 +36,15 @@ package struct AgentEnvironment: Sendable {
         "CREDENTIALS_DIRECTORY",
     ]
 
+    /// The variables that name a folder of the user, in which those of the agent are.
+    private static let folderNames = ["XDG_RUNTIME_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "HOME"]
+
     /// What is wrong with these variables of this process, as a sentence; nil if nothing is.
     ///
     /// Swift reads a text that is not UTF-8 with U+FFFD for what cannot be read, as the path of another file.
     package static var problem: String? {
-        let name = pathNames.first { name in getenv(name).map { String(validatingCString: $0) == nil } ?? false }
+        let names = pathNames + folderNames
+        let name = names.first { name in getenv(name).map { String(validatingCString: $0) == nil } ?? false }
         return name.map { "The variable \($0) is not UTF-8." }
     }
 

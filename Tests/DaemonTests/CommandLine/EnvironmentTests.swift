@@ -79,7 +79,10 @@ internal import Testing
     @Test(arguments: [("sso-agent", "--check-config"), ("ssoctl", "app list")])
     func refusesAPathThatIsNotUTF8(program: String, arguments: String) async throws {
         try await AgentProcessFixture.with { f in
-            for name in ["SSO_AGENT_STATE_DIR", "SSO_AGENT_SYSTEM_CONFIG"] {
+            for name in [
+                "SSO_AGENT_STATE_DIR", "SSO_AGENT_SYSTEM_CONFIG", "XDG_RUNTIME_DIR", "XDG_STATE_HOME",
+                "XDG_CONFIG_HOME", "HOME",
+            ] {
                 let script = "export \(name)=\"$(printf '/a\\377')\"; exec \"$0\" \(arguments)"
                 let ended = try await f.run("/bin/sh", ["-c", script, Executable.path(program)])
                 #expect(ended.status == 64 && ended.output.isEmpty, "\(ended)")
