@@ -44,8 +44,12 @@ package struct AgentEnvironment: Sendable {
     /// Swift reads a text that is not UTF-8 with U+FFFD for what cannot be read, as the path of another file.
     package static var problem: String? {
         let names = pathNames + folderNames
-        let name = names.first { name in getenv(name).map { String(validatingCString: $0) == nil } ?? false }
-        return name.map { "The variable \($0) is not UTF-8." }
+        if let name = names.first(where: { getenv($0).map { String(validatingCString: $0) == nil } ?? false }) {
+            return "The variable \(name) is not UTF-8."
+        }
+        // The others are ignored if they are relative.
+        let name = (pathNames + ["HOME"]).first { value($0).map(FileStatus.isInRemovedFolder) ?? false }
+        return name.map { "The variable \($0) is a relative path, and the current folder has been removed." }
     }
 
     /// The value of a variable of this process; nil if it is not set or blank.

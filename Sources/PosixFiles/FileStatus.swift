@@ -38,10 +38,15 @@ package struct FileStatus: Sendable, Equatable {
         return String(cString: real)
     }
 
-    /// The path from the root on: a relative one is one in the current folder.
+    /// The path from the root on: a relative one is one in the current folder, which exists (`isInRemovedFolder`).
     package static func absolutePath(_ path: String) -> String {
-        path.utf8.first == UInt8(ascii: "/") ? path : (realPath(".") ?? "") + "/" + path
+        isAbsolute(path) ? path : (realPath(".") ?? "") + "/" + path
     }
+
+    /// Whether a path is relative to the current folder, and that has been removed: the path is one of no file.
+    package static func isInRemovedFolder(_ path: String) -> Bool { !isAbsolute(path) && realPath(".") == nil }
+
+    private static func isAbsolute(_ path: String) -> Bool { path.utf8.first == UInt8(ascii: "/") }
 
     init(_ status: stat) {
         kind =

@@ -41,6 +41,9 @@ struct AgentArguments {
         ]
         // It would name the folder in which this process was started.
         if let (option, _) = paths.first(where: { $0.1?.isEmpty == true }) { return "\(option) must not be blank." }
+        if let (option, _) = paths.first(where: { $0.1.map(FileStatus.isInRemovedFolder) ?? false }) {
+            return "\(option) is a relative path, and the current folder has been removed."
+        }
         if resetRollbackCounter, rollbackCounter == nil {
             return "--reset-rollback-counter needs --rollback-counter with the path of the TPM."
         }

@@ -91,6 +91,21 @@ internal import Testing
         }
     }
 
+    /// The agent would have its socket and its store in the root folder.
+    @Test(arguments: ["--socket", "--state-dir", "--metrics-socket", "--config", "SSO_AGENT_SOCK", "HOME"])
+    func refusesARelativePathInAFolderThatWasRemoved(name: String) async throws {
+        try await AgentProcessFixture.with { f in
+            let isOption = name.hasPrefix("--")
+            let command = isOption ? "exec \"$0\" \(name) other" : "export \(name)=other; exec \"$0\""
+            let script = "mkdir \"$1\" && cd \"$1\" && rmdir \"$1\" && \(command) --check-config"
+            let program = Executable.path("sso-agent")
+            let ended = try await f.run("/bin/sh", ["-c", script, program, f.folder.file("removed")])
+            let problem =
+                "\(isOption ? name : "The variable \(name)") is a relative path, and the current folder has been removed."
+            #expect(ended.status == 64 && ended.errors.contains(problem), "\(ended)")
+        }
+    }
+
     @Test func refusesABlankLoginHint() async throws {
         try await AgentProcessFixture.with { f in
             let ended = try await f.ssoctl(["sign-in", "--login-hint", ""], status: 64)
