@@ -69,6 +69,7 @@ struct AgentProgram {
         // inherits the limit, needs a few as well.
         options.connectionLimit = min(options.connectionLimit, max(try ResourceLimits.requireOpenFiles() - 384, 16))
         try ResourceLimits.requireProcessDescriptors()
+        try ResourceLimits.requireThreads()
         // Started before there is a token, a key or a passphrase in memory.
         options.helper = HelperProcess(
             secretTool: options.keys.secretTool, store: options.stateDirectory, askpass: options.askpass,

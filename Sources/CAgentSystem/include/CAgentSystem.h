@@ -295,6 +295,9 @@ void agent_release_code(void);
 /* Gives the pages of released memory back to the system. Without effect on macOS, and with another C library than glibc. */
 void agent_release_memory(void);
 
+/* Creates threads that exist at the same time, 32 at most, and ends them; 0, or the errno if there is no room for so many. */
+int agent_try_threads(int count);
+
 /* Gives each standard stream that is closed a descriptor whose use fails. Otherwise the next file or socket has its number, and gets
    what is written to the stream. To be called first. */
 void agent_hold_standard_streams(void);

@@ -18,7 +18,7 @@ internal import TokenModel
 /// The reading is done on threads of its own: files of a peer's sandbox may be on a file system that the peer serves, and
 /// never answer. A peer that has not been described in time counts as an unknown sandboxed app.
 final class PeerInspector: Sendable {
-    private let threads = NIOThreadPool(numberOfThreads: 2)
+    private let threads = NIOThreadPool(numberOfThreads: Int(PeerInspector.threadCount))
     /// Whether the threads have yet to be started. The first connection does it, not the start of the agent, which would wait for them
     /// (docs/decisions/0056-what-a-start-costs.md).
     private let needStart = Mutex(true)
@@ -62,12 +62,16 @@ final class PeerInspector: Sendable {
     ///   - pidfd: the socket's `SO_PEERPIDFD`; negative if the kernel has none.
     ///   - identification: the place of the connection among those that wait. Those of different peers take turns.
     /// - Returns: nil if the process has ended, so that nothing is known about those that have its end of the connection, and if the
-    ///   identification was abandoned.
+    ///   identification was abandoned. Fails with `agentUnavailable` (-53004) if no thread can be created.
     func identify(
         _ credentials: PeerCredentials, pidfd: Int32, for identification: Identification,
         on loop: any EventLoop
     ) -> EventLoopFuture<PeerIdentity?> {
         identification.hold(pidfd)
+        guard startThreads() else {
+            identification.end()
+            return loop.makeFailedFuture(TokenError(.agentUnavailable, "no thread can be created"))
+        }
         let promise = loop.makePromise(of: PeerIdentity?.self)
         let unknown = PeerIdentity(
             userID: credentials.userID, processID: credentials.processID, sandbox: PeerIdentity.Sandbox(app: nil))
@@ -89,7 +93,6 @@ final class PeerInspector: Sendable {
             self.readFlatpak(of: peer, ofSandbox, for: identification, promise)
         }
         waiting.withLock { $0.append(work, of: identification.peer) }
-        startThreads()
         // Each thread that is free takes whatever is next.
         threads.submit { state in self.waiting.withLock { $0.popFirst() }?(state == .active) }
         promise.futureResult.whenComplete { _ in timeout.cancel() }
@@ -101,12 +104,19 @@ final class PeerInspector: Sendable {
         promise.fail(TokenError(.agentUnavailable, "the agent is stopping"))
     }
 
-    private func startThreads() {
+    /// - Returns: false if the system has no room for the threads, without which SwiftNIO would end the process. A later connection tries
+    ///   again.
+    private func startThreads() -> Bool {
         needStart.withLock { needStart in
-            if needStart { threads.start() }
+            guard needStart else { return true }
+            guard (try? ThreadRoom.require(Self.threadCount)) != nil else { return false }
+            threads.start()
             needStart = false
+            return true
         }
     }
+
+    private static let threadCount: Int32 = 2
 
     /// Reads the Flatpak app of a peer with another root directory on this thread, or on the one that reads those of other peers. The app
     /// stays unknown if that one waits for files that did not come in time.

@@ -69,6 +69,21 @@ package enum ResourceLimits {
     /// For the stacks of its threads, the heaps that the C library reserves for them, and libcurl.
     private static let leastAddressSpace: rlim_t = 2 << 30
 
+    /// Checks that there is room for the threads of the agent, and for the helper and its threads. The helper is started afterwards.
+    ///
+    /// - Throws: `agentUnavailable` (-53004) with the limits that there are.
+    package static func requireThreads() throws(TokenError) {
+        do throws(SystemError) { try ThreadRoom.require(mostThreads) } catch {
+            throw TokenError(
+                .agentUnavailable,
+                "there is no room for the \(mostThreads) threads that the agent needs (\(error)); raise the limit of the user "
+                    + "(ulimit -u), or of the unit or the container (TasksMax, pids.max)")
+        }
+    }
+
+    /// Those of an agent that does all its kinds of work at the same time, and of its helper.
+    private static let mostThreads: Int32 = 20
+
     /// Checks that the kernel gives descriptors of processes, by which peers are identified: with their sockets, since Linux 6.5, or by their
     /// IDs. Without them nothing would be known of any process, as of one in a sandbox.
     ///

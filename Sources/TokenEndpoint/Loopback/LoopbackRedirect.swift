@@ -67,6 +67,8 @@ package final class LoopbackRedirect: Sendable {
         let inbox = LoopbackInbox(path: target.path, state: state)
         do {
             try LoopbackThread.requireDescriptors()
+            // SwiftNIO ends a process that can create no thread for an event loop.
+            guard (try? ThreadRoom.require(1)) != nil else { throw Self.noThread }
             let thread = LoopbackThread()
             defer { thread.release() }
             let listeners = try await bind(target, peers, inbox: inbox, on: thread, timeout: TimeAmount(timeout))
@@ -184,6 +186,8 @@ package final class LoopbackRedirect: Sendable {
             }
     }
 
+    private static let noThread = TokenError(
+        .authorizationFailed, "no thread can be created for the redirect of the browser")
     private static let unknownPeers = TokenError(
         .authorizationFailed,
         "this system does not tell which user connects to the redirect URI, so that another user could answer the sign-in "

@@ -1,10 +1,11 @@
 internal import AgentTestSupport
+internal import Foundation
 internal import TestSupport
 internal import Testing
 internal import TokenModel
 internal import TokenWire
 
-/// An agent whose process may open no more files, or have no more memory.
+/// An agent whose process may open no more files, or have no more memory or threads.
 #if os(Linux)
     @Suite(.bounded) struct DescriptorExhaustionTests {
         @Test(arguments: [16, 63]) func saysThatTheLimitIsTooLowToStart(limit: Int) async throws {
@@ -42,6 +43,61 @@ internal import TokenWire
                     ended.errors
                         == "sso-agent: the limit of the address space is 512 MiB, and the agent needs 2048 MiB; "
                         + "raise the hard limit (ulimit -H -v)\n")
+            }
+        }
+
+        /// The command that runs the words after it as a user who has no processes, since those of all tests would count, and who may have
+        /// `limit` of them and of their threads.
+        private func command(user: UInt32, limit: String) -> [String] {
+            ["setpriv", "--reuid=\(user)", "--regid=\(user)", "--clear-groups", "prlimit", "--nproc=\(limit)"]
+        }
+
+        /// SwiftNIO would end it, or it would hang.
+        @Test(.enabled(if: OtherUser.isPossible, "only root can become another user"))
+        func saysThatThereIsNoRoomForItsThreads() async throws {
+            try await AgentProcessFixture.with { f in
+                chmod(f.folder.path, 0o755)
+                let program = try await f.folder.copyProgram("sso-agent", from: Executable.path("sso-agent"))
+                chmod(program, 0o755)
+                let ended = try await f.run("/usr/bin/env", command(user: 64_003, limit: "8") + [program])
+                #expect(ended.status == 1, "\(ended)")
+                #expect(
+                    ended.errors.hasPrefix("sso-agent: there is no room for the 20 threads that the agent needs"),
+                    "\(ended)")
+            }
+        }
+
+        /// SwiftNIO would end it.
+        @Test(.enabled(if: OtherUser.isPossible, "only root can become another user"))
+        func survivesAConnectionWhileNoThreadCanBeCreated() async throws {
+            try await AgentProcessFixture.with { f in
+                let user: UInt32 = 64_004
+                chmod(f.folder.path, 0o755)
+                let folder = f.folder.file("user")
+                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+                try #require(chown(folder, user, user) == 0)
+                let path = "\(folder)/run/agent.sock"
+                let variables = ["HOME": folder, "SSO_AGENT_SOCK": path, "SSO_AGENT_STATE_DIR": "\(folder)/state"]
+                let environment = f.environment.merging(variables) { $1 }
+                func start(_ name: String) async throws -> TestProcess {
+                    let program = try await f.folder.copyProgram(name, from: Executable.path(name))
+                    chmod(program, 0o755)
+                    let words = command(user: user, limit: "4096") + [program]
+                    return try TestProcess(
+                        "/usr/bin/env", words + (name == "ssoctl" ? ["status"] : []), environment: environment)
+                }
+                let agent = RunningAgent(try await start("sso-agent"))
+                try await agent.process.waitForError("listening on \(path)")
+                func limit(_ count: Int) async throws {
+                    let set = try await f.run("/usr/bin/prlimit", ["--pid", "\(agent.processID)", "--nproc=\(count):"])
+                    try #require(set.status == 0, "\(set)")
+                }
+                try await limit(1)
+                _ = try await start("ssoctl").finish()
+                try await limit(4096)
+                let ended = try await start("ssoctl").finish()
+                #expect(ended.status == 0, "\(ended)")
+                #expect(ended.output.contains("(process \(agent.processID))"), "\(ended)")
             }
         }
 
