@@ -41,9 +41,9 @@ struct WatchCommand: AsyncParsableCommand {
         do {
             let filter = try AppFilter(app) { command(app: $0) }
             let request = WatchEvents(clientID: filter.clientID, sharingGroup: filter.sharingGroup)
-            ClosedOutput.endProcessWhenClosed()
             let outputHere = EventOutput(isJSON: json, notifies: notify, filter: filter)
             try await Interruption.cancelling {
+                ClosedOutput.endProcessWhenClosed()
                 var output = outputHere
                 output.isAtPublishedSocket = await AgentClient.shared.isAtPublishedSocket()
                 for try await event in AgentClient.shared.events(request) {

@@ -31,7 +31,8 @@ final class TickingLine: Sendable {
         after delay: Int64 = 0, if isWanted: @escaping @Sendable () -> Bool = { true },
         _ forms: @escaping @Sendable (_ seconds: Int64) -> [String]
     ) {
-        guard Terminal.rewritesMessages else { return }
+        // Without a thread for its task, the command itself would wait.
+        guard Terminal.rewritesMessages, (try? ThreadRoom.require(1)) != nil else { return }
         let number = state.withLock { state in
             state.end()
             return state.number

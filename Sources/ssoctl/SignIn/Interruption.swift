@@ -1,5 +1,6 @@
 internal import CAgentSystem
 internal import Dispatch
+internal import PosixFiles
 internal import Synchronization
 internal import TokenModel
 
@@ -16,11 +17,15 @@ enum Interruption {
     ///
     /// Called once in a process.
     ///
-    /// - Throws: the error of the operation; after a signal `userCanceled` (-51700), with the signal, unless the error says that tokens
-    ///   have been saved.
+    /// - Throws: `agentUnavailable` (-53004) if the system has no room for the threads that this needs: it would wait for them, and no
+    ///   signal would end it. Else the error of the operation; after a signal `userCanceled` (-51700), with the signal, unless the error
+    ///   says that tokens have been saved.
     static func cancelling<Value: Sendable>(
         _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
+        guard (try? ThreadRoom.require(threadCount)) != nil else {
+            throw TokenError(.agentUnavailable, "no thread can be created")
+        }
         let box = SignalBox()
         let task = Task { try await operation() }
         let source = listen { number in
@@ -42,6 +47,9 @@ enum Interruption {
             throw failure
         }
     }
+
+    /// Those of the signals, the connection, the end of the output and the tasks.
+    private static let threadCount: Int32 = 8
 
     private static func listen(_ handler: @escaping @Sendable (Int32) -> Void) -> (any DispatchSourceRead)? {
         let descriptor = agent_catch_stop_signals()

@@ -101,6 +101,24 @@ internal import TokenWire
             }
         }
 
+        /// It would wait for them, and Ctrl-C would not end it.
+        @Test(
+            .enabled(if: OtherUser.isPossible, "only root can become another user"),
+            arguments: [["watch"], ["sign-in", "--print-url"]])
+        func endsACommandThatHasNoRoomForItsThreads(arguments: [String]) async throws {
+            try await AgentProcessFixture.with { f in
+                chmod(f.folder.path, 0o755)
+                let program = try await f.folder.copyProgram("ssoctl", from: Executable.path("ssoctl"))
+                chmod(program, 0o755)
+                try await f.addApp("graph", clientID: "app-1")
+                chmod(f.environment["SSO_AGENT_CONFIG"] ?? "", 0o644)
+                let words = command(user: 64_005, limit: "1") + [program] + arguments
+                let ended = try await f.run("/usr/bin/env", words)
+                #expect(ended.status == 4, "\(ended)")
+                #expect(ended.errors.contains("ssoctl: no thread can be created"), "\(ended)")
+            }
+        }
+
         @Test func sleepsUntilItCanAcceptTheConnectionsThatWait() async throws {
             try await AgentProcessFixture.with { f in
                 let agent = try await f.agent()
