@@ -1,4 +1,3 @@
-internal import AgentSocket
 internal import CAgentSystem
 internal import PosixFiles
 internal import Synchronization

@@ -1,8 +1,6 @@
 internal import Logging
 internal import NIOCore
-internal import TokenCache
 internal import TokenModel
-internal import TokenStore
 
 /// The parts that the other parts of the agent share: the cache in memory, the queue of its changes, and the token service.
 ///

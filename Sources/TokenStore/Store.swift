@@ -1,5 +1,4 @@
 internal import Dispatch
-internal import PosixFiles
 internal import Synchronization
 package import TokenModel
 

@@ -2,7 +2,6 @@ internal import AgentSocket
 internal import Logging
 internal import PosixFiles
 internal import TokenModel
-internal import TokenStore
 
 #if canImport(Glibc)
     internal import Glibc

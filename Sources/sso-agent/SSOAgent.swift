@@ -4,7 +4,6 @@ internal import CAgentSystem
 internal import Logging
 internal import PosixFiles
 internal import TokenModel
-internal import TokenStore
 
 /// The agent's command line, and its help. What the program does is in `AgentProgram`.
 ///

@@ -1,4 +1,3 @@
-internal import AgentClient
 internal import AgentConfiguration
 internal import ArgumentParser
 internal import TokenModel

@@ -2,7 +2,6 @@
 // The names of the constants are those of C enumerations, as Swift imports them.
 
 public import Foundation
-internal import TokenModel
 
 /// The user whose token is requested, and how strictly the user who signs in is compared with it. Immutable; may be
 /// used from any thread.

@@ -1,5 +1,3 @@
-internal import Foundation
-
 /// A JSON value, for replies and claims whose members vary.
 package enum JSON: Sendable, Equatable {
     case null

@@ -1,5 +1,3 @@
-internal import Foundation
-
 /// The users, codes and tokens the emulator has issued, and the rules for redeeming them.
 ///
 /// The rules use no clock, lock or network: the time is part of each ``Redemption``.

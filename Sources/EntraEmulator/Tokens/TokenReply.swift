@@ -1,5 +1,3 @@
-internal import Foundation
-
 /// The body of a successful reply of the token endpoint.
 struct TokenReply {
     /// The resource of a v1 request that names none: Azure AD Graph.

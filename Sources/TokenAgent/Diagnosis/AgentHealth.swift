@@ -1,7 +1,6 @@
 internal import AccessPolicy
 internal import AgentSandbox
 internal import CAgentSystem
-internal import NIOCore
 internal import PosixFiles
 internal import TokenCache
 internal import TokenEndpoint

@@ -1,7 +1,6 @@
 internal import AccessPolicy
 internal import AgentSocket
 internal import ListenerSupport
-internal import Logging
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix

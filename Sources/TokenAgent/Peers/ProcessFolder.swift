@@ -1,7 +1,6 @@
 internal import AgentSocket
 internal import CAgentSystem
 internal import PosixFiles
-internal import TokenModel
 
 #if canImport(Glibc)
     internal import Glibc

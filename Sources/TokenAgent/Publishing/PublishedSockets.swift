@@ -2,7 +2,6 @@ internal import AccessPolicy
 internal import CAgentSystem
 internal import Logging
 internal import NIOCore
-internal import PosixFiles
 internal import TokenCache
 internal import TokenModel
 

@@ -1,6 +1,5 @@
 internal import AccessPolicy
 internal import AuditLog
-internal import TokenCache
 internal import TokenModel
 internal import TokenWire
 

@@ -1,4 +1,3 @@
-internal import AgentSocket
 internal import PosixFiles
 internal import Synchronization
 internal import TokenModel

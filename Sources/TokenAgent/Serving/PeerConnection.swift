@@ -1,5 +1,4 @@
 internal import AccessPolicy
-internal import Logging
 internal import NIOCore
 internal import TokenModel
 internal import TokenWire

@@ -1,6 +1,5 @@
 internal import Logging
 internal import NIOCore
-internal import TokenCache
 internal import TokenEndpoint
 internal import TokenModel
 

@@ -1,6 +1,5 @@
 internal import CacheFormats
 internal import NIOCore
-internal import TokenCache
 internal import TokenModel
 
 /// The imports and exports in progress: limited in number and size, and discarded if they are not continued in time or if the

@@ -1,5 +1,3 @@
-internal import TokenModel
-
 /// The commands of a TPM 2.0 with which a counter is made, raised, read and removed (TPM 2.0 Library, part 3: `TPM2_NV_…`).
 ///
 /// The counter is an NV index of the owner's hierarchy, whose password is empty on most machines. It has a password of its own: nobody else

@@ -1,4 +1,3 @@
-internal import PosixFiles
 internal import TokenModel
 
 /// The change of the store's key.

@@ -1,5 +1,3 @@
-internal import TokenModel
-
 /// The authentic records and the state found in an image of the store.
 struct StoreFindings {
     /// The latest version of each record, sealed and opened.

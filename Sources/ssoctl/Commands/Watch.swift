@@ -1,5 +1,4 @@
 internal import AgentClient
-internal import AgentConfiguration
 internal import ArgumentParser
 internal import PosixFiles
 internal import TokenModel

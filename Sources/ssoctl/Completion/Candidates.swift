@@ -1,8 +1,6 @@
 internal import AgentClient
 internal import AgentConfiguration
-internal import AgentSocket
 internal import ArgumentParser
-internal import PosixFiles
 internal import TokenModel
 
 /// The values that a shell offers for an argument when the user presses Tab, from the configuration and from the agent.

@@ -1,7 +1,6 @@
 internal import AgentSocket
 internal import ArgumentParser
 internal import Dispatch
-internal import PosixFiles
 internal import TokenModel
 
 #if canImport(Glibc)

@@ -1,5 +1,3 @@
-internal import ArgumentParser
-
 /// The scripts for shells: those of the argument parser, with what they lack.
 enum CompletionScript {
     /// The script with additions: the aliases of commands, the words after `help`, in bash words with “@”, “:” and “=”,

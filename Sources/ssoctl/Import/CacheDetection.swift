@@ -1,5 +1,3 @@
-internal import TokenModel
-
 /// Tells the format of another library's cache by its first bytes that are not blank.
 enum CacheDetection {
     /// The format of a file that begins so; nil if no library writes that, for example if the file is encrypted.

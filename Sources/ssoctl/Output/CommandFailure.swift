@@ -1,5 +1,4 @@
 internal import AgentClient
-internal import PosixFiles
 internal import TokenModel
 
 /// The exit status of a command. Scripts rely on the numbers.

@@ -1,4 +1,3 @@
-internal import AgentClient
 internal import PosixFiles
 internal import TokenModel
 

@@ -1,4 +1,3 @@
-internal import AgentClient
 internal import TokenModel
 
 /// The remedies if an identity provider refuses a sign-in or a token.
