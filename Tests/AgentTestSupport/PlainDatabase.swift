@@ -1,5 +1,4 @@
 internal import CStoreFaults
-internal import TestSupport
 
 /// A database of SQLite without the limits of a store: for files that a store would not write.
 package enum PlainDatabase {

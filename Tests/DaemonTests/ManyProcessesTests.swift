@@ -1,6 +1,5 @@
 internal import AgentTestSupport
 internal import EntraEmulator
-internal import Foundation
 internal import TestSupport
 internal import Testing
 

@@ -1,7 +1,6 @@
 internal import TestSupport
 internal import Testing
 internal import TokenCache
-internal import TokenEndpoint
 internal import TokenModel
 internal import TokenStore
 

@@ -1,8 +1,6 @@
-internal import Foundation
 internal import NIOCore
 internal import TestSupport
 internal import Testing
-internal import TokenCache
 internal import TokenModel
 
 @testable internal import TokenAgent

@@ -1,7 +1,5 @@
 internal import EntraEmulator
 internal import Foundation
-internal import NIOCore
-internal import NIOPosix
 internal import TestSupport
 internal import Testing
 internal import TokenModel

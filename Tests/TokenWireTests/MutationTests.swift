@@ -1,8 +1,5 @@
-internal import Foundation
 internal import TestSupport
 internal import Testing
-internal import TokenModel
-internal import TokenWire
 
 /// The fuzzer's corpus, unchanged and with seeded mutations, which are the same in every run.
 @Suite(.bounded) struct MutationTests {

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import Dispatch
 internal import Synchronization
-internal import TokenModel
 
 /// Measures a cache hit and, in the same run, the floor: a ping-pong of the same bytes over a socket.
 ///

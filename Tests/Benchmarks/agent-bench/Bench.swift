@@ -1,5 +1,4 @@
 internal import Foundation
-internal import TokenModel
 
 /// A running agent with one account, and the floor's servers, in a temporary folder.
 struct Bench {

@@ -1,5 +1,4 @@
 internal import ADALCompat
-internal import AgentClient
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation

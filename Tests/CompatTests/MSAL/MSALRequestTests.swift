@@ -1,4 +1,3 @@
-internal import AgentClient
 internal import CompatSupport
 internal import Foundation
 internal import TestSupport

@@ -1,4 +1,3 @@
-internal import AgentClient
 internal import AgentTestSupport
 internal import CompatSupport
 internal import EntraEmulator

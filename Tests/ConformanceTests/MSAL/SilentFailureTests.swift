@@ -3,7 +3,6 @@ internal import EntraEmulator
 internal import Foundation
 internal import TestSupport
 internal import Testing
-internal import TokenModel
 
 @testable internal import MSALCompat
 

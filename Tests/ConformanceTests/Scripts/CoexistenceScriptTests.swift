@@ -1,7 +1,6 @@
 internal import AgentTestSupport
 internal import CompatReport
 internal import EntraEmulator
-internal import Foundation
 internal import TestSupport
 internal import Testing
 

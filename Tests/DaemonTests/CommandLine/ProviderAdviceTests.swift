@@ -1,4 +1,3 @@
-internal import AgentClient
 internal import ArgumentParser
 internal import TestSupport
 internal import Testing

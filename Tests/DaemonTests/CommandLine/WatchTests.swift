@@ -5,7 +5,6 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 internal import TokenModel
-internal import TokenWire
 
 /// `ssoctl watch`, and events of the agent's executable.
 @Suite(.bounded) struct WatchTests {

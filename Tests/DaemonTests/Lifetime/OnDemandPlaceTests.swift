@@ -1,4 +1,3 @@
-internal import AgentTestSupport
 internal import Foundation
 internal import TestSupport
 internal import Testing

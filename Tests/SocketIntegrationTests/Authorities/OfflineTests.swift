@@ -1,4 +1,3 @@
-internal import AgentClient
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import TestSupport

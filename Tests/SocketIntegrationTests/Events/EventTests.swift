@@ -2,7 +2,6 @@ internal import AccessPolicy
 internal import AgentClient
 internal import AgentTestSupport
 internal import EntraEmulator
-internal import Foundation
 internal import TestSupport
 internal import Testing
 internal import TokenModel

@@ -1,6 +1,5 @@
 internal import AccessPolicy
 internal import AgentClient
-internal import AgentSocket
 internal import AgentTestSupport
 internal import AuditLog
 internal import EntraEmulator

@@ -1,6 +1,5 @@
 internal import AgentClient
 internal import AgentTestSupport
-internal import Foundation
 internal import TestSupport
 internal import Testing
 internal import TokenModel

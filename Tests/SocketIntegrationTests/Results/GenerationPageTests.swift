@@ -1,5 +1,4 @@
 internal import AgentSocket
-internal import AgentTestSupport
 internal import CAgentSystem
 internal import Foundation
 internal import Synchronization

@@ -1,7 +1,6 @@
 internal import AgentClient
 internal import AgentTestSupport
 internal import EntraEmulator
-internal import Foundation
 internal import TestSupport
 internal import Testing
 internal import TokenAgent

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import Testing
 
 /// A Python with Microsoft's libraries, in a virtual environment that is kept from one run to the next.

@@ -1,9 +1,7 @@
 internal import AccessPolicy
-internal import AgentTestSupport
 internal import TestSupport
 internal import Testing
 internal import TokenCache
-internal import TokenEndpoint
 internal import TokenModel
 internal import TokenWire
 

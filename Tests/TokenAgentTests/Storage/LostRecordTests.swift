@@ -1,5 +1,4 @@
 internal import AgentTestSupport
-internal import Foundation
 internal import TestSupport
 internal import Testing
 internal import TokenModel

@@ -1,9 +1,6 @@
 internal import Foundation
 internal import Testing
-internal import TokenEndpoint
 internal import TokenModel
-
-@testable internal import TokenAgent
 
 extension ClientID {
     static let sample: ClientID = {

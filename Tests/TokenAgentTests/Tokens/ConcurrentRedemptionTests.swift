@@ -1,4 +1,3 @@
-internal import AgentTestSupport
 internal import TestSupport
 internal import Testing
 internal import TokenModel

@@ -1,6 +1,5 @@
 internal import Foundation
 internal import NIOCore
-internal import NIOPosix
 internal import TestSupport
 internal import Testing
 internal import TokenModel

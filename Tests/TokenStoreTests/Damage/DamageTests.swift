@@ -1,7 +1,6 @@
 internal import Foundation
 internal import TestSupport
 internal import Testing
-internal import TokenModel
 
 @testable internal import TokenStore
 
