@@ -3,12 +3,6 @@ internal import PosixFiles
 internal import Synchronization
 package import TokenModel
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
-
 /// Opens a web page with the first command that can be started; no shell is involved.
 package struct Browser {
     package var commands: [String]

@@ -1,11 +1,5 @@
 package import TokenModel
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
-
 /// The reason why a file is not used, with the remedy.
 package struct TrustedFileError: Error, Sendable, Equatable, CustomStringConvertible {
     package let problem: Problem

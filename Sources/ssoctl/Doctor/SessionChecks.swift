@@ -1,6 +1,5 @@
 internal import AgentConfiguration
 internal import AgentSocket
-internal import CAgentSystem
 internal import PosixFiles
 internal import TokenModel
 

@@ -1,5 +1,4 @@
 internal import AgentClient
-internal import CBenchSystem
 internal import Foundation
 internal import TokenModel
 

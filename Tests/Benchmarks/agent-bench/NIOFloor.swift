@@ -1,4 +1,3 @@
-internal import CBenchSystem
 internal import Foundation
 internal import NIOCore
 internal import NIOPosix

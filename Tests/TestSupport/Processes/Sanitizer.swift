@@ -1,11 +1,5 @@
 internal import Foundation
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
-
 /// The sanitizers that programs can be built with (`make sanitize`).
 package enum Sanitizer {
     /// Whether this process has one. It has a heap of its own, which keeps released memory, so that tests of what the memory holds and
