@@ -133,12 +133,6 @@ package struct SandboxState: Sendable, Equatable {
     /// Whether the system calls that the agent does not need are refused.
     package var restrictsCalls: Bool
 
-    package init(forbidsPrivileges: Bool, restrictsFiles: Bool, restrictsCalls: Bool) {
-        self.forbidsPrivileges = forbidsPrivileges
-        self.restrictsFiles = restrictsFiles
-        self.restrictsCalls = restrictsCalls
-    }
-
     /// No restriction.
     package static let off = SandboxState(forbidsPrivileges: false, restrictsFiles: false, restrictsCalls: false)
 

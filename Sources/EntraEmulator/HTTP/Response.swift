@@ -4,14 +4,8 @@ internal import NIOHTTP1
 /// An HTTP response with its complete body.
 struct Response: Sendable {
     var status: HTTPResponseStatus
-    var headers: HTTPHeaders
-    var body: String
-
-    init(status: HTTPResponseStatus, headers: HTTPHeaders = [:], body: String = "") {
-        self.status = status
-        self.headers = headers
-        self.body = body
-    }
+    var headers: HTTPHeaders = [:]
+    var body = ""
 
     static func json(
         _ value: some Encodable, status: HTTPResponseStatus = .ok, headers: HTTPHeaders = [:]

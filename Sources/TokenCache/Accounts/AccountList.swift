@@ -193,8 +193,6 @@ struct FoundAccount {
     /// The ID tokens that have to be read, by the realms of their tenant profiles.
     fileprivate var unread: [ExactText: IDTokenRecord] = [:]
 
-    fileprivate init(account: Account) { self.account = account }
-
     /// Adds the ID tokens of the tenant profiles.
     fileprivate mutating func addIDTokens(_ idTokens: [ExactText: IDTokenRecord], _ tokens: ListedTokens) {
         for index in account.tenantProfiles.indices {

@@ -13,12 +13,6 @@ package struct TokenBinding: Sendable, Hashable {
     /// `login.contoso.com/tenant/oauth2/v2.0/token`.
     package var endpoint: String
 
-    package init(kind: Authority.Kind, issuer: Issuer, endpoint: String) {
-        self.kind = kind
-        self.issuer = issuer
-        self.endpoint = endpoint
-    }
-
     /// Whether the binding names everything that it has to name. Those that earlier versions saved may lack the path.
     package var isComplete: Bool { !needsPath || endpoint.contains("/") }
 

@@ -164,10 +164,6 @@ struct DiscoveryKey: Hashable, Sendable {
 package struct ServerClock: Sendable, Equatable {
     /// The header field `Date` of the response, in seconds since 1970; nil if it is missing or cannot be decoded.
     package var secondsSince1970: Int64?
-
-    package init(secondsSince1970: Int64?) {
-        self.secondsSince1970 = secondsSince1970
-    }
 }
 
 /// Entra's instance discovery: the request and the response.

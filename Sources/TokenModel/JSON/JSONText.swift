@@ -206,8 +206,6 @@ private struct JSONItems: UnkeyedEncodingContainer {
     var codingPath: [any CodingKey] { [] }
     private(set) var count = 0
 
-    init(text: JSONText) { self.text = text }
-
     mutating func encodeNil() {
         beginItem()
         text.output.writeNull()

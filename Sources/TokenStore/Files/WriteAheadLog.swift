@@ -84,8 +84,6 @@ struct WriteAheadLog {
         var first: UInt32 = 0
         var second: UInt32 = 0
 
-        init(isBigEndian: Bool) { self.isBigEndian = isBigEndian }
-
         mutating func add(_ bytes: ArraySlice<UInt8>) {
             guard bytes.count % 8 == 0 else { return }
             bytes.withUnsafeBytes { raw in

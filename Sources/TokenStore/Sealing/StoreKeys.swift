@@ -13,8 +13,6 @@ internal import TokenModel
 struct StoreKeys: Sendable {
     let dataKey: Secret
 
-    init(dataKey: Secret) { self.dataKey = dataKey }
-
     static func random() -> StoreKeys {
         StoreKeys(dataKey: SymmetricKey(size: .bits256).withUnsafeBytes { Secret(bytes: $0) })
     }

@@ -326,10 +326,6 @@ internal import TokenWire
             try body(Pair(socket: ends[0], wake: pipes[1], peer: ends[1], wakeEnd: pipes[0]))
         }
 
-        private init(socket: Int32, wake: Int32, peer: Int32, wakeEnd: Int32) {
-            (self.socket, self.wake, self.peer, self.wakeEnd) = (socket, wake, peer, wakeEnd)
-        }
-
         /// Has the other end of the socket read nothing any more.
         func refuseInput() { shutdown(peer, Int32(SHUT_RD)) }
 
