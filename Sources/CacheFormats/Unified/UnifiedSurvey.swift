@@ -8,7 +8,6 @@ struct UnifiedSurvey {
     /// The numbers of the entries that are ignored. Of entries or sections with one name the last is read: otherwise repeated
     /// imports would replace one by the other each time.
     private(set) var superseded: Set<Int> = []
-    private let clouds: CloudDirectory
     /// The last entry of each name in the section that is being read, by the name's hash.
     private var names: [Int: Int] = [:]
     /// The entries of each section.
@@ -16,7 +15,6 @@ struct UnifiedSurvey {
 
     /// - Throws: `cacheBadFormat` (-51201) if the file is not such a cache.
     init(_ file: ForeignFile, _ clouds: CloudDirectory) throws(TokenError) {
-        self.clouds = clouds
         (tenants, issuers) = (UnifiedTenants(clouds), UnifiedIssuers(clouds))
         try read(file) { survey, step in survey.note(step) }
         (names, sections) = ([:], [:])
