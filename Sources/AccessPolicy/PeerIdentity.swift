@@ -42,13 +42,12 @@ package struct PeerIdentity: Sendable, Equatable {
 
     package init(
         userID: UInt32, processID: Int32? = nil, startTime: UInt64? = nil, executable: Executable? = nil,
-        unit: String? = nil, sandbox: Sandbox? = nil
+        sandbox: Sandbox? = nil
     ) {
         self.userID = userID
         self.processID = processID
         self.startTime = startTime
         self.executable = executable
-        self.unit = unit
         self.sandbox = sandbox
     }
 

@@ -77,7 +77,8 @@ extension CurlRequest {
         request.trusts_ca_folder = trustsFolder
         request.connect_timeout = Int(clamping: connectTimeout.milliseconds)
         request.idle_limit = Int(clamping: max(idle.components.seconds, 1))
-        request.head_limit = headLimit
+        // For all header fields of the response together.
+        request.head_limit = 64 << 10
         request.body_limit = bodyLimit
         request.emulates_old_library = emulatesOldLibrary
         // The engine keeps the transfer until it has removed it.

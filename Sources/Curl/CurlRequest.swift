@@ -29,15 +29,12 @@ package struct CurlRequest: Sendable {
     package var caFile: String?
     /// The time limit for connecting, TLS included.
     package var connectTimeout: Duration
-    /// The limit for all header fields of the response together, in bytes.
-    package var headLimit: Int
     /// The limit for the body of the response, in bytes.
     package var bodyLimit: Int
 
     package init(
         url: String, fields: [(name: String, value: String)] = [], body: Secret? = nil, proxy: Proxy? = nil,
-        caFile: String? = nil, connectTimeout: Duration = .seconds(10), headLimit: Int = 64 << 10,
-        bodyLimit: Int = 1 << 20
+        caFile: String? = nil, connectTimeout: Duration = .seconds(10), bodyLimit: Int = 1 << 20
     ) {
         self.url = url
         self.fields = fields
@@ -45,7 +42,6 @@ package struct CurlRequest: Sendable {
         self.proxy = proxy
         self.caFile = caFile
         self.connectTimeout = connectTimeout
-        self.headLimit = headLimit
         self.bodyLimit = bodyLimit
     }
 }

@@ -7,14 +7,12 @@ struct Response: Sendable {
     var headers: HTTPHeaders = [:]
     var body = ""
 
-    static func json(
-        _ value: some Encodable, status: HTTPResponseStatus = .ok, headers: HTTPHeaders = [:]
-    ) throws -> Response {
+    static func json(_ value: some Encodable, status: HTTPResponseStatus = .ok) throws -> Response {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return text(
             String(decoding: try encoder.encode(value), as: UTF8.self), type: "application/json; charset=utf-8",
-            status: status, headers: headers)
+            status: status)
     }
 
     static func text(_ body: String, type: String, status: HTTPResponseStatus, headers: HTTPHeaders = [:]) -> Response {

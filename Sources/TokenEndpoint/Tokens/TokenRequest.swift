@@ -31,8 +31,7 @@ package struct TokenRequest: Sendable {
     package init(
         grant: Grant, clientID: ClientID, authority: Authority, version: OAuthVersion, scopes: ScopeSet,
         claims: String? = nil, redirectURI: String? = nil, extraParameters: [String: String] = [:],
-        correlationID: CorrelationID, allowedEndpoints: Set<String>? = nil, nonce: String? = nil,
-        subject: String? = nil
+        correlationID: CorrelationID, allowedEndpoints: Set<String>? = nil
     ) {
         self.grant = grant
         self.clientID = clientID
@@ -44,8 +43,6 @@ package struct TokenRequest: Sendable {
         self.extraParameters = extraParameters
         self.correlationID = correlationID
         self.allowedEndpoints = allowedEndpoints
-        self.nonce = nonce
-        self.subject = subject
     }
 }
 
