@@ -23,7 +23,7 @@ internal import Testing
     @Test(arguments: Target.allCases)
     func survivesTwentyThousandDamagedSamples(target: Target) throws {
         let corpus = try FuzzCorpus.inputs(of: target.rawValue).map(\.bytes).filter { $0.count < 4096 }
-        var mutator = Mutator(seed: 0x5eed)
+        var mutator = Mutator()
         for round in 0..<20_000 {
             let bytes = mutator.damage(corpus[round % corpus.count], with: corpus)
             if let broken = target.broken(bytes) {

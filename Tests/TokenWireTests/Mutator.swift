@@ -1,8 +1,6 @@
-/// Mutates bytes; a seed gives the same mutations in every run.
+/// Mutates bytes, with the same mutations in every run.
 struct Mutator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
+    private var state: UInt64 = 0x5eed
 
     /// Applies one to four mutations: of a bit, a byte or a length, or of a range that is removed, repeated or copied from another sample.
     mutating func damage(_ sample: [UInt8], with others: [[UInt8]]) -> [UInt8] {

@@ -140,7 +140,7 @@ internal import TokenModel
         let kept = reply(id: 1, WireSamples.correlationID)
         let masked = original.withUnsafeBytes { bytes in SilentRequestLayout(bytes)?.masked(bytes) }
         let expected = try #require(masked)
-        var mutator = Mutator(seed: 0x5eed)
+        var mutator = Mutator()
         let others = try WireSamples.requests.map { try frame($0.request) }
         var (readable, equal) = (0, 0)
         for round in 0..<12_000 {

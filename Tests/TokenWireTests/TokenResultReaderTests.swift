@@ -150,7 +150,7 @@ internal import TokenWire
             Self.setIDToken(result.idToken.map { String($0.prefix(40)) }, of: &result)
             return Self.frame(result)
         }
-        var (mutator, reader, readable) = (Mutator(seed: 0x5eed), TokenResultReader(), 0)
+        var (mutator, reader, readable) = (Mutator(), TokenResultReader(), 0)
         for round in 0..<20_000 {
             // Half of the rounds change one byte only, so that many frames stay readable.
             var bytes = frames[round % frames.count]

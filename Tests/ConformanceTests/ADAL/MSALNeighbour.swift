@@ -7,7 +7,6 @@ internal import Testing
 
 /// An MSAL app that shares the cache with ADAL apps.
 struct MSALNeighbour {
-    let f: AgentFixture
     let application: MSALPublicClientApplication
 
     init(_ f: AgentFixture, _ clientID: String = "app-1") throws {
@@ -15,7 +14,6 @@ struct MSALNeighbour {
         let config = MSALPublicClientApplicationConfig(
             clientId: clientID, redirectUri: "http://localhost", authority: authority)
         config.knownAuthorities = [authority]
-        self.f = f
         application = try MSALPublicClientApplication(
             configuration: config, client: f.agent, presenter: SignInPresenter(method: .deviceCode) { _ in })
     }

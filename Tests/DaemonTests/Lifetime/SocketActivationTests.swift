@@ -12,12 +12,12 @@ internal import TokenModel
     /// Starts the launcher, which becomes the agent.
     private static func launch(
         _ f: AgentProcessFixture, mode: String = "600", kind: String = "stream", count: String = "1",
-        path: String? = nil, variables: [String: String] = [:]
+        path: String? = nil
     ) throws -> TestProcess {
         try TestProcess(
             "/usr/bin/env",
             ["python3", launcher, path ?? f.socketPath, mode, kind, count, Executable.path("sso-agent")]
-                + ["--allow-loopback-http"], environment: f.environment.merging(variables) { $1 })
+                + ["--allow-loopback-http"], environment: f.environment)
     }
 
     @Test func servesTheRequestThatHasStartedIt() async throws {

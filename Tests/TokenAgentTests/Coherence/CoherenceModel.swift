@@ -74,7 +74,8 @@ struct CoherenceModel {
         /// The tokens whose removal was acknowledged.
         var acknowledged: Set<UInt8> = []
         var signIns: UInt8 = 1
-        var changesLeft: UInt8
+        /// The number of removals and sign-ins of the other app that are left.
+        var changesLeft: UInt8 = 3
         var startsLeft: UInt8 = 1
 
         /// The agent to whose page the app is connected; 0 if there is no connection.
@@ -90,15 +91,10 @@ struct CoherenceModel {
     }
 
     let mutation: Mutation?
-    /// The number of removals and sign-ins of the other app.
-    let changes: UInt8
 
-    init(_ mutation: Mutation? = nil, changes: UInt8 = 3) {
-        self.mutation = mutation
-        self.changes = changes
-    }
+    init(_ mutation: Mutation? = nil) { self.mutation = mutation }
 
-    var start: State { State(changesLeft: changes) }
+    var start: State { State() }
 
     /// The states that one step leads to, with the name of the step.
     func successors(of state: State) -> [(step: String, state: State)] {
