@@ -99,15 +99,6 @@ internal import Testing
         }
     }
 
-    @Test func isDeclined() async throws {
-        try await withEmulator { emulator in
-            let app = App(emulator: emulator)
-            let start = try await start(app)
-            #expect(emulator.control.declineDeviceCode() == 1)
-            #expect(try await poll(app, start)["error"] == "authorization_declined")
-        }
-    }
-
     @Test func isDecidedOnce() async throws {
         try await withEmulator { emulator in
             let app = App(emulator: emulator)

@@ -32,7 +32,8 @@ internal import Testing
     }
 
     // Mirrors: S10 MSIDDefaultSilentTokenRequestTests testAcquireTokenSilent_whenATExpired_
-    //   AndFailedToRefreshTokenWithBadTokenError_shouldReturnError_AndRemoveExpiredAccesstoken_RemoveRefreshTokenInCache
+    //   AndFailedToRefreshTokenWithBadTokenError_shouldReturnError_AndRemoveExpiredAccesstoken_RemoveRefreshTokenInCache;
+    //   S29 testAcquireTokenSilent_whenRevokedAppRefreshTokenInCache_andNoFRT_shouldFail
     @Test func sendsARejectedRefreshTokenOnceOnly() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
@@ -170,20 +171,6 @@ internal import Testing
             #expect(error.userInfo[MSALHTTPResponseCodeKey] as? String == "\(status)")
             let beneath = error.userInfo[NSUnderlyingErrorKey] as? NSError
             #expect(beneath?.internalCode == MSALInternalError.internalErrorUnexpectedHttpResponse.rawValue)
-        }
-    }
-
-    // Mirrors: S25 MSIDDefaultSilentTokenRequestTests testAcquireTokenSilent_
-    //   whenATExpiredButExtendedExpiresInFlagPresent_andServerIsUnavailable_shouldReturnExtendedToken
-    @Test func returnsAnExtendedTokenDuringAnOutageIfTheAppEnablesIt() async throws {
-        try await AgentFixture.with { f in
-            let app = try f.msalApp { $0.extendedLifetimeEnabled = true }
-            let signedIn = try await app.signIn(Self.alice)
-            f.expireTokens()
-            f.emulator.control.inject(.status(503, grant: .refreshToken, count: 0))
-            let result = try await app.token(signedIn.account)
-            #expect(result.accessToken == signedIn.accessToken)
-            #expect(result.extendedLifeTimeToken)
         }
     }
 

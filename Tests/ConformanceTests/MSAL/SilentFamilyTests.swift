@@ -101,19 +101,6 @@ internal import Testing
         }
     }
 
-    // Mirrors: S29 MSIDDefaultSilentTokenRequestTests
-    //   testAcquireTokenSilent_whenRevokedAppRefreshTokenInCache_andNoFRT_shouldFail
-    @Test func requiresInteractionAfterTheAppsTokenIsRejectedWithoutAFamily() async throws {
-        try await AgentFixture.with { f in
-            let app = try f.msalApp()
-            let account = try await app.signIn(Self.alice).account
-            f.expireTokens()
-            f.emulator.control.inject(.error("invalid_grant", suberror: "bad_token", grant: .refreshToken))
-            #expect(await app.refusal(account)?.isInteractionRequired == true)
-            #expect(f.redemptions == 1)
-        }
-    }
-
     // Mirrors: D7 MSIDDefaultAccessorSSOIntegrationTests
     //   testGetRefreshTokenWithAccount_whenFamilyIdProvided_andOnlyClientTokenInPrimaryAccessor_shouldReturnNil
     @Test func doesNotUseTheRefreshTokenOfAnotherApp() async throws {

@@ -67,7 +67,8 @@ internal import Testing
     }
 
     // Mirrors: MSALAcquireTokenTests …ExtendedLifeTimeEnabled_ShouldReturnTokenResultInitially_AndThenThrottled, where we
-    //   are better: the token that bridged the outage goes on bridging it
+    //   are better: the token that bridged the outage goes on bridging it; S25 MSIDDefaultSilentTokenRequestTests
+    //   testAcquireTokenSilent_whenATExpiredButExtendedExpiresInFlagPresent_andServerIsUnavailable_shouldReturnExtendedToken
     @Test func returnsATokenRepeatedlyDuringAnOutage() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp { $0.extendedLifetimeEnabled = true }
