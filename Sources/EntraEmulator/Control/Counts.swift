@@ -1,6 +1,5 @@
 internal import Crypto
 internal import Foundation
-internal import NIOHTTP1
 
 /// Counts of requests: how many have arrived, and how many were handled at the same time.
 package struct Counts: Codable, Sendable, Equatable {
@@ -130,7 +129,6 @@ package enum Counter: String, Codable, Sendable, CaseIterable {
 /// It contains secrets in plain text, and is available in process only, not at `/control`.
 package struct RecordedRequest: Sendable {
     package let counter: Counter
-    package let method: String
     /// Host and port of the `Host` header, in lower case.
     package let environment: String
     package let path: String
@@ -141,7 +139,6 @@ package struct RecordedRequest: Sendable {
 
     init(_ request: EmulatorRequest) {
         counter = request.counter
-        method = request.method.rawValue
         environment = request.environment
         path = request.path
         parameters = request.parameters.fields
