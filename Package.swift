@@ -299,8 +299,6 @@ let package = Package(
                 "EntraEmulator", "TestSupport", "entra-emulator",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
             ], exclude: ["python"], swiftSettings: strict),
         .testTarget(
             name: "ExampleTests",
