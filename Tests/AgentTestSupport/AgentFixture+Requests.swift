@@ -1,5 +1,6 @@
 internal import AgentClient
 internal import EntraEmulator
+internal import TestSupport
 internal import Testing
 package import TokenModel
 
@@ -42,7 +43,7 @@ extension AgentFixture {
     /// Opens a page and follows its redirects, as a browser does.
     package func browse(to url: String) async throws {
         if let internet { return try await internet.browse(to: url) }
-        try await WebBrowser.open(url)
+        _ = try await WebClient.browse(to: url)
     }
 
     /// Sends a silent request.

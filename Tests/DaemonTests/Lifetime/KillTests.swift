@@ -145,7 +145,7 @@ private struct KillRun {
         switch step {
         case .signIn:
             let begun = try await client.beginInteractive(BeginInteractive(parameters: parameters, loginHint: name))
-            try await WebBrowser.open(begun.authorizationURL)
+            _ = try await WebClient.browse(to: begun.authorizationURL)
             return try await client.completeInteractive(CompleteInteractive(sessionID: begun.sessionID)).accessToken
         case .renew:
             return try await client.acquireTokenSilent(
