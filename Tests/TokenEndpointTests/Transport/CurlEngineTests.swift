@@ -200,6 +200,7 @@ internal import TokenModel
                             switch event {
                             case .begins: count.withLock { $0 += 1 }
                             case .neverSent: count.withLock { $0 -= 1 }
+                            case .incomplete: break
                             }
                         }
                     }
