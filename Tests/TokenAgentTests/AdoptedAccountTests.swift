@@ -65,7 +65,7 @@ internal import TokenStore
 
 extension Parts {
     /// Saves the tokens of a sign-in to another app, whose response names alice by her username only.
-    fileprivate func signInByName(_ token: String) throws -> Pending<TokenResult> {
+    func signInByName(_ token: String) throws -> Pending<TokenResult> {
         var parameters = TokenParameters.sample(["https://graph.example/.default"], version: .v1)
         parameters.clientID = try .sample(1)
         var tokens = IssuedTokens.sample("alice", token)

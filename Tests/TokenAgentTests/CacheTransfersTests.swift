@@ -50,6 +50,22 @@ internal import TokenStore
         #expect(read.allSatisfy { $0.key.hasPrefix("\(alice)-") })
     }
 
+    /// The copy of the cache has them under the username, where the store does not have them any more.
+    @Test func exportsTokensThatGetTheirIdentifierMeanwhile() async throws {
+        try await parts.signInByName("1").value()
+        parts.store.answerLoads(with: .success(parts.store.loadedWithoutTokens))
+        try await parts.loadStore().value()
+        parts.store.holdNextRead()
+        let exports = try await parts.beginExports(
+            [ConnectionID(number: 1)], endingConnections: false, format: .adalArchive)
+        let export = try #require(exports.first)
+        let read = await parts.store.heldReads.next()
+        try await parts.signIn("alice", "3").value()
+        read.resume()
+        let file = try await export.value().data.withBytes { Array($0) }
+        #expect(file.firstRange(of: Array("rt-1".utf8)) != nil)
+    }
+
     private static func errors(of exports: [Pending<ExportCache.Reply>]) async throws -> [TokenError.Code?] {
         var errors: [TokenError.Code?] = []
         for export in exports { errors.append(try await export.error()?.code) }
@@ -60,11 +76,11 @@ internal import TokenStore
 extension Parts {
     /// Begins exports in one turn of the event loop, so that none has been read when the last one begins.
     fileprivate func beginExports(
-        _ connections: [ConnectionID], endingConnections: Bool
+        _ connections: [ConnectionID], endingConnections: Bool, format: CacheFormat = .msalJSON
     ) throws -> [Pending<ExportCache.Reply>] {
         let transfers = try makeTransfers()
         return connections.map { connection in
-            let answer = transfers.send(ExportCache(format: .msalJSON, includesSecrets: true), to: connection)
+            let answer = transfers.send(ExportCache(format: format, includesSecrets: true), to: connection)
             if endingConnections { transfers.discardAll(of: connection) }
             return pending(answer)
         }

@@ -193,12 +193,14 @@ final class TokenReader {
 extension CredentialCache {
     /// The cache with all tokens of some accounts, for work on another thread.
     ///
+    /// - Returns: the cache without the records that the store does not have, and whether there are none of these: commits may have moved
+    ///   or removed some since this cache was copied.
     /// - Throws: `storeUnavailable` (-53008) if they cannot be read.
     func readingTokens(
         of accounts: [AccountKey], in group: SharingGroup, from store: any RecordStore,
         _ check: () throws(TokenError) -> Void
-    ) throws(TokenError) -> CredentialCache {
-        var cache = self
+    ) throws(TokenError) -> (cache: CredentialCache, isComplete: Bool) {
+        var (cache, isComplete) = (self, true)
         for start in stride(from: 0, to: accounts.count, by: Self.accountsOfABatch) {
             try check()
             let tokens = cache.unreadTokens(
@@ -207,8 +209,9 @@ extension CredentialCache {
             let read = ReadTokens(try store.readRecords(with: tokens.map(\.key)))
             let lost = cache.fill(with: read, of: tokens, in: group)
             cache.apply(lost, in: group)
+            isComplete = isComplete && lost.isEmpty
         }
-        return cache
+        return (cache, isComplete)
     }
 
     private static let accountsOfABatch = 256

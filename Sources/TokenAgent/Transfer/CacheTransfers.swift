@@ -86,7 +86,7 @@ final class CacheTransfers {
         }
     }
 
-    /// Sends the next part of an export. The export has the content of the cache at the time of its first request.
+    /// Sends the next part of an export. The export has the content of the cache at a time before the reply to its first request.
     func send(_ request: ExportCache, to connection: ConnectionID) -> Answer<ExportCache.Reply> {
         do throws(TokenError) { try request.validate() } catch { return .now(.failure(error)) }
         if let id = request.exportID {
@@ -113,18 +113,33 @@ final class CacheTransfers {
             exportsBeingRead[id] = nil
             discardedExports.remove(id)
         }
-        let (cache, now, cancellation) = (memory.cache, now(), cancellation)
-        let (store, group) = (store, request.sharingGroup)
-        let export = try await commits.reading { () async throws(TokenError) in
-            try await exporting.run { () throws(TokenError) in
-                try cache.readingTokens(
-                    of: cache.partition(group).accountKeys, in: group, from: store, cancellation.check
-                ).startExport(request.format, of: group, now: now)
+        let (now, cancellation) = (now(), cancellation)
+        let export = try await commits.reading { () async throws(TokenError) -> CacheExport? in
+            for _ in 1..<Self.attempts {
+                if let export = try await read(request, at: now, cancellation, isLastAttempt: false) { return export }
+                // A commit has moved tokens to other keys: of an account that has got its identifier, for one. It may not be visible yet.
+                try? await commits.exclusively {}
             }
+            return try await read(request, at: now, cancellation, isLastAttempt: true)
         }
         try cancellation.check()
-        guard !discardedExports.contains(id) else { throw TransferTable.unknown }
+        guard let export, !discardedExports.contains(id) else { throw TransferTable.unknown }
         return export
+    }
+
+    /// Reads the content of an export, with the records that are in the cache now.
+    ///
+    /// - Returns: nil if the store does not have all of them any more, unless this is the last attempt, which leaves out the others.
+    private func read(
+        _ request: ExportCache, at now: Int64, _ cancellation: TransferCancellation, isLastAttempt: Bool
+    ) async throws(TokenError) -> CacheExport? {
+        let (cache, store, group) = (memory.cache, store, request.sharingGroup)
+        return try await exporting.run { () throws(TokenError) -> CacheExport? in
+            let (cache, isComplete) = try cache.readingTokens(
+                of: cache.partition(group).accountKeys, in: group, from: store, cancellation.check)
+            guard isComplete || isLastAttempt else { return nil }
+            return try cache.startExport(request.format, of: group, now: now)
+        }
     }
 
     private func nextPart(of download: TransferTable.Download, as id: String) async throws(TokenError)
@@ -257,8 +272,8 @@ final class CacheTransfers {
         memory.apply(prepared.plan.changes, in: prepared.group)
     }
 
-    /// The number of attempts to apply an import to a copy of the cache; an attempt fails if the cache changes or a redemption begins
-    /// meanwhile.
+    /// The number of attempts to apply an import to a copy of the cache, which fail if the cache changes or a redemption begins meanwhile;
+    /// and of those to read the content of an export.
     private static let attempts = 5
 }
 
@@ -283,7 +298,7 @@ struct PreparedImport: Sendable {
         let accounts = try cache.accounts(comparedWith: foreign, in: group) { () throws(TokenError) in
             try budget.check()
         }
-        let cache = try cache.readingTokens(of: Array(accounts), in: group, from: store) { () throws(TokenError) in
+        let (cache, _) = try cache.readingTokens(of: Array(accounts), in: group, from: store) { () throws(TokenError) in
             try budget.check()
         }
         plan = try cache.changes(importing: foreign, in: group, keepsSignOuts: request.keepsSignOuts) {

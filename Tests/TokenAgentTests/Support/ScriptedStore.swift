@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Synchronization
 internal import TokenCache
 internal import TokenModel
@@ -17,8 +18,16 @@ final class ScriptedStore: CacheStore {
         func fail() { end(ScriptedStore.diskFull) }
     }
 
+    /// A read that blocks its thread.
+    struct HeldRead: Sendable {
+        fileprivate let semaphore = DispatchSemaphore(value: 0)
+
+        func resume() { semaphore.signal() }
+    }
+
     fileprivate struct State {
         var isHeld = false
+        var holdsNextRead = false
         var failure: TokenError?
         var readFailure: TokenError?
         var reads = 0
@@ -82,9 +91,28 @@ final class ScriptedStore: CacheStore {
         try await commit(changes)
     }
 
-    func records(with keys: [RecordKey]) async throws(TokenError) -> [StoredRecord] { try readRecords(with: keys) }
+    func records(with keys: [RecordKey]) async throws(TokenError) -> [StoredRecord] { try read(keys) }
 
     func readRecords(with keys: [RecordKey]) throws(TokenError) -> [StoredRecord] {
+        let isHeld = state.withLock { state in
+            defer { state.holdsNextRead = false }
+            return state.holdsNextRead
+        }
+        if isHeld {
+            let read = HeldRead()
+            heldReads.put(read)
+            read.semaphore.wait()
+        }
+        return try read(keys)
+    }
+
+    /// Makes the next read of an import or an export wait in `heldReads`.
+    func holdNextRead() { state.withLock { $0.holdsNextRead = true } }
+
+    /// The reads that wait, and block their threads.
+    let heldReads = Mailbox<HeldRead>()
+
+    private func read(_ keys: [RecordKey]) throws(TokenError) -> [StoredRecord] {
         try state.withLock { state in
             state.reads += 1
             state.readKeys += keys
