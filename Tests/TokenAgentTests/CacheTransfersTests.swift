@@ -66,6 +66,14 @@ internal import TokenStore
         #expect(file.firstRange(of: Array("rt-1".utf8)) != nil)
     }
 
+    /// An app shows nothing for `sessionCanceled`, which is for what its user or itself has cancelled.
+    @Test func endsAnExportWithTheReasonWhileItsNextPartIsRead() async throws {
+        let token = String(repeating: "t", count: 4096)
+        for number in 1...40 { try await parts.signIn("user\(number)", token).value() }
+        let part = try await parts.beginExportOfTwoParts(cancelling: .storeWasLocked)
+        #expect(try await part.error()?.code == .storeUnavailable)
+    }
+
     private static func errors(of exports: [Pending<ExportCache.Reply>]) async throws -> [TokenError.Code?] {
         var errors: [TokenError.Code?] = []
         for export in exports { errors.append(try await export.error()?.code) }
@@ -84,6 +92,19 @@ extension Parts {
             if endingConnections { transfers.discardAll(of: connection) }
             return pending(answer)
         }
+    }
+
+    /// Begins an export, and cancels it in the turn of the event loop in which its second part is requested.
+    ///
+    /// - Returns: the second part.
+    fileprivate func beginExportOfTwoParts(cancelling reason: TokenError) async throws -> Pending<ExportCache.Reply> {
+        let (transfers, connection) = (try makeTransfers(), ConnectionID(number: 1))
+        var request = ExportCache(format: .msalJSON, includesSecrets: true)
+        let first = try await pending(transfers.send(request, to: connection)).value()
+        request.exportID = try #require(first.next)
+        let second = pending(transfers.send(request, to: connection))
+        transfers.cancelAll(reason)
+        return second
     }
 
     /// Begins the import of a file of MSAL's libraries, in one part.

@@ -89,11 +89,15 @@ final class CacheTransfers {
     /// Sends the next part of an export. The export has the content of the cache at a time before the reply to its first request.
     func send(_ request: ExportCache, to connection: ConnectionID) -> Answer<ExportCache.Reply> {
         do throws(TokenError) { try request.validate() } catch { return .now(.failure(error)) }
+        let cancellation = cancellation
         if let id = request.exportID {
             guard let download = table.continueDownload(id, from: connection) else {
                 return .now(.failure(TransferTable.unknown))
             }
-            return .later(tasks.start { () async throws(TokenError) in try await self.nextPart(of: download, as: id) })
+            return .later(
+                tasks.start { () async throws(TokenError) in
+                    try await self.nextPart(of: download, as: id, cancellation)
+                })
         }
         if let refusal = refusal(of: 0, from: connection) { return .now(.failure(refusal)) }
         let id = PKCE.randomText()
@@ -101,19 +105,21 @@ final class CacheTransfers {
         return .later(
             tasks.start { () async throws(TokenError) in
                 let download = TransferTable.Download(
-                    export: try await self.read(request, as: id), connection: connection)
+                    export: try await self.read(request, as: id, cancellation), connection: connection)
                 self.table.keep(download, as: id)
-                return try await self.nextPart(of: download, as: id)
+                return try await self.nextPart(of: download, as: id, cancellation)
             })
     }
 
     /// Reads the content of an export. It counts as a transfer until it has been read, also if its connection ends before.
-    private func read(_ request: ExportCache, as id: String) async throws(TokenError) -> CacheExport {
+    private func read(
+        _ request: ExportCache, as id: String, _ cancellation: TransferCancellation
+    ) async throws(TokenError) -> CacheExport {
         defer {
             exportsBeingRead[id] = nil
             discardedExports.remove(id)
         }
-        let (now, cancellation) = (now(), cancellation)
+        let now = now()
         let export = try await commits.reading { () async throws(TokenError) -> CacheExport? in
             for _ in 1..<Self.attempts {
                 if let export = try await read(request, at: now, cancellation, isLastAttempt: false) { return export }
@@ -142,14 +148,15 @@ final class CacheTransfers {
         }
     }
 
-    private func nextPart(of download: TransferTable.Download, as id: String) async throws(TokenError)
-        -> ExportCache.Reply
-    {
+    private func nextPart(
+        of download: TransferTable.Download, as id: String, _ cancellation: TransferCancellation
+    ) async throws(TokenError) -> ExportCache.Reply {
         let (part, export) = try await exporting.run { () throws(TokenError) in
             var export = download.export
             return (export.next(TransferTable.partSize), export)
         }
-        // The connection may have ended, or the agent may be stopping.
+        // The store may be being locked, the agent may be stopping, or the connection may have ended.
+        try cancellation.check()
         guard table.containsDownload(id) else { throw TransferTable.unknown }
         table.discard(id)
         let sent = download.sent + (part?.count ?? 0)
