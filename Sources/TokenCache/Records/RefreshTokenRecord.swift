@@ -75,10 +75,15 @@ package struct RefreshTokenRecord: Sendable, Equatable {
         guard other.secret != secret else { return replaced = other.replaced }
         let known = replaced + other.replaced + (other.secret.isUnread ? [] : [Fingerprint.of(other.secret)])
         var seen: Set<String> = []
-        replaced = Array(known.reversed().filter { seen.insert($0).inserted }.prefix(Self.maximumReplaced).reversed())
+        let limit = obtainedOn != nil && obtainedOn == other.obtainedOn ? Self.maximumReplaced : Self.replacedEarlier
+        replaced = Array(known.reversed().filter { seen.insert($0).inserted }.prefix(limit).reversed())
     }
 
-    static let maximumReplaced = 8
+    /// The number of fingerprints of tokens that were obtained in earlier seconds.
+    private static let replacedEarlier = 8
+    /// The maximum number of fingerprints. Its time does not tell an import that a token of the same second is older: all of these are known,
+    /// even if the apps of a family, which share a token, redeem it one after another.
+    static let maximumReplaced = 64
 }
 
 extension RefreshTokenRecord: CredentialRecord {

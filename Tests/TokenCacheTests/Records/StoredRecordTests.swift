@@ -88,6 +88,25 @@ internal import TokenStore
         #expect(known == Array(2...9))
     }
 
+    /// Their times do not tell which of them is the newest.
+    @Test func knowsEveryTokenOfTheSameSecondThatATokenHasReplaced() throws {
+        var token = try Self.refreshToken()
+        for number in 0...40 {
+            let earlier = token
+            token.secret = Secret("rt-\(number)")
+            token.obtainedOn = number < 10 ? 1 : 2
+            token.noteReplacement(of: earlier)
+        }
+        let stored = CacheRecord.refreshToken(token).stored(in: .standard)
+        #expect(CacheRecord(stored) == .refreshToken(token))
+        let known = (0...40).filter { token.hasReplaced(Secret("rt-\($0)")) }
+        #expect(known == Array(2...39))
+        let last = token
+        (token.secret, token.obtainedOn) = (Secret("rt-41"), 3)
+        token.noteReplacement(of: last)
+        #expect(token.replaced.count == 8)
+    }
+
     private static func refreshToken(isBound: Bool = true) throws -> RefreshTokenRecord {
         let binding = TokenBinding(kind: .entra, issuer: .microsoft, endpoint: "login.microsoftonline.com")
         return RefreshTokenRecord(
