@@ -4,7 +4,7 @@ package import AuditLog
 package import Dispatch
 package import Logging
 package import TokenEndpoint
-package import TokenModel
+internal import TokenModel
 package import TokenStore
 
 /// The options an agent is started with.

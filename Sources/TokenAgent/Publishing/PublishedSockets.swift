@@ -91,7 +91,7 @@ final class PublishedSockets {
         let lifetime = TimeAmount.seconds(max(publication.expiresOn - now(), 0))
         let timer = tasks.schedule(after: lifetime) { [weak self] in self?.expire(publication.id) }
         active.append(Active(publication: publication, listener: listener, timer: timer))
-        listener.closeFuture.assumeIsolated().whenComplete { [weak self] _ in self?.listenerClosed(publication) }
+        watch(listener, of: publication)
         logger.notice(
             "published",
             metadata: ["socket": "\(RequestLog.safe(publication.label))", "seconds": "\(request.lifetime)"])
@@ -186,6 +186,10 @@ final class PublishedSockets {
         endInBackground(id)
         server?.audit?.expired(publication)
         logger.notice("a published socket has expired", metadata: ["socket": "\(RequestLog.safe(publication.label))"])
+    }
+
+    private func watch(_ listener: any Channel, of publication: Publication) {
+        listener.closeFuture.assumeIsolated().whenComplete { [weak self] _ in self?.listenerClosed(publication) }
     }
 
     /// Ends a socket whose listener SwiftNIO has closed, since it could not accept a connection: nobody can reach the socket any more. Has no

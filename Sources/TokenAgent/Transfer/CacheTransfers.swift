@@ -121,11 +121,13 @@ final class CacheTransfers {
         }
         let now = now()
         let export = try await commits.reading { () async throws(TokenError) -> CacheExport? in
-            for _ in 1..<Self.attempts {
-                if let export = try await read(request, at: now, cancellation, isLastAttempt: false) { return export }
-                // A commit has moved tokens to other keys: of an account that has got its identifier, for one. It may not be visible yet.
-                try? await commits.exclusively {}
+            if let export = try await read(request, at: now, cancellation, isLastAttempt: false) { return export }
+            // A commit has moved tokens to other keys: of an account that has got its identifier, for one. None does without its turn, which
+            // a full disk refuses.
+            let alone = try? await commits.exclusively { () async throws(TokenError) in
+                try await read(request, at: now, cancellation, isLastAttempt: false)
             }
+            if let export = alone ?? nil { return export }
             return try await read(request, at: now, cancellation, isLastAttempt: true)
         }
         try cancellation.check()
@@ -279,8 +281,8 @@ final class CacheTransfers {
         memory.apply(prepared.plan.changes, in: prepared.group)
     }
 
-    /// The number of attempts to apply an import to a copy of the cache, which fail if the cache changes or a redemption begins meanwhile;
-    /// and of those to read the content of an export.
+    /// The number of attempts to apply an import to a copy of the cache; an attempt fails if the cache changes or a redemption begins
+    /// meanwhile.
     private static let attempts = 5
 }
 
