@@ -4,7 +4,7 @@ package import AuditLog
 package import Dispatch
 package import Logging
 package import TokenEndpoint
-internal import TokenModel
+package import TokenModel
 package import TokenStore
 
 /// The options an agent is started with.
@@ -64,6 +64,8 @@ package struct AgentOptions: Sendable {
     package var timers = Timers.system
     /// The time-outs for token endpoints and browsers.
     package var httpTiming = HTTPTiming()
+    /// The user's time zone: some of the cache formats that can be imported have local times.
+    package var timeZone: LocalTimeZone
     package var logger: Logger
     /// Whether the process wipes its memory when it releases it, for `doctor`.
     package var wipesReleasedMemory = false
@@ -73,7 +75,8 @@ package struct AgentOptions: Sendable {
     package init(
         socketPath: String, stateDirectory: String, keys: KeySettings = KeySettings(), allowsLoopbackHTTP: Bool,
         network: NetworkSettings, policy: PeerPolicy, connectionLimit: Int = 10_240,
-        now: @escaping @Sendable () -> Int64, logger: Logger
+        now: @escaping @Sendable () -> Int64,
+        timeZone: LocalTimeZone = .current, logger: Logger
     ) {
         self.socketPath = socketPath
         self.stateDirectory = stateDirectory
@@ -83,6 +86,7 @@ package struct AgentOptions: Sendable {
         self.policy = policy
         self.connectionLimit = connectionLimit
         self.now = now
+        self.timeZone = timeZone
         self.logger = logger
     }
 }

@@ -16,6 +16,7 @@ final class CacheTransfers {
     private let tokensInUse: KeyedLock<Secret>
     private let tasks: TaskTracker
     private let now: @Sendable () -> Int64
+    private let timeZone: LocalTimeZone
     /// The time limits of an import: see `AgentOptions`.
     private let readingTime: Duration
     private let savingTime: Duration
@@ -36,6 +37,7 @@ final class CacheTransfers {
         table = TransferTable(importLimit: options.importLimit)
         readingTime = options.importReadingTime
         savingTime = options.importSavingTime
+        timeZone = options.timeZone
         memory = core.memory
         commits = core.commits
         store = core.store
@@ -201,10 +203,10 @@ final class CacheTransfers {
     /// is computed again.
     private func finish(_ request: ImportCache, _ file: ForeignFile) async throws(TokenError) -> ImportCache.Report {
         let (clouds, now, cancellation) = (memory.cache.clouds, now(), cancellation)
-        let (foreign, budget) = try await reading.run { [readingTime] () throws(TokenError) in
+        let (foreign, budget) = try await reading.run { [readingTime, timeZone] () throws(TokenError) in
             let budget = ImportBudget(readingTime, cancellation)
             let foreign = try ForeignCache(
-                file, format: request.format, now: now, timeZone: .current, clouds: clouds, budget: budget)
+                file, format: request.format, now: now, timeZone: timeZone, clouds: clouds, budget: budget)
             return (foreign, budget)
         }
         // The store may have been locked meanwhile, and the cache is empty then.
