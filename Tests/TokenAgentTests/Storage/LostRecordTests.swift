@@ -1,4 +1,5 @@
 internal import AgentTestSupport
+internal import Dispatch
 internal import TestSupport
 internal import Testing
 internal import TokenModel
