@@ -5,6 +5,7 @@ internal import Foundation
 internal import MSALCompat
 internal import TestSupport
 internal import Testing
+internal import TokenModel
 
 /// Two apps with two libraries and one agent, through the public API.
 @Suite(.bounded) struct SharedAppsTests {
