@@ -38,6 +38,13 @@ package struct FileStatus: Sendable, Equatable {
         return String(cString: real)
     }
 
+    /// The path that a symbolic link has in it; nil if there is no link at `path`.
+    static func linkTarget(_ path: String) -> String? {
+        var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink(path, &bytes, bytes.count)
+        return count > 0 ? String(decoding: bytes.prefix(count), as: UTF8.self) : nil
+    }
+
     /// The path from the root on: a relative one is one in the current folder, which exists (`isInRemovedFolder`).
     package static func absolutePath(_ path: String) -> String {
         isAbsolute(path) ? path : (realPath(".") ?? "") + "/" + path

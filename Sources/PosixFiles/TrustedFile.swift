@@ -47,14 +47,9 @@ package enum TrustedPath {
     package static func defect(ofDirectoriesAbove path: String) -> Problem? {
         let path = FileStatus.absolutePath(path)
         var places = ancestors(of: path)
-        if FileStatus(path, followsLinks: false)?.kind == .symbolicLink { places.append(path) }
-        // The directories that symbolic links lead to are checked as well.
-        if let real = FileStatus.realPath(path) {
-            // Bytes: two texts are equal if they look alike, and name two files.
-            if !real.utf8.elementsEqual(path.utf8) { places += ancestors(of: real) }
-        } else if let last = places.last(where: { FileStatus($0) != nil }), let real = FileStatus.realPath(last) {
-            places += ancestors(of: real) + [real]
-        }
+        // Bytes: two texts are equal if they look alike, and name two files.
+        let hasNoLinks = FileStatus.realPath(path)?.utf8.elementsEqual(path.utf8) ?? false
+        if !hasNoLinks { places += steps(to: path) }
         for place in places {
             if let defect = defect(of: place) { return defect }
         }
@@ -115,13 +110,48 @@ package enum TrustedPath {
     /// The directories above an absolute path, from the root on.
     private static func ancestors(of path: String) -> [String] {
         var (ancestors, place) = (["/"], "")
-        // By bytes, as the kernel divides it: a slash forms one `Character` with a combining character behind it.
-        for name in path.utf8.split(separator: UInt8(ascii: "/")).dropLast() {
+        for name in names(in: path).dropLast() {
             place += "/"
-            // Appending a substring is slow the first time (docs/decisions/0056-what-a-start-costs.md).
-            place += String(Substring(name))
+            place += name
             ancestors.append(place)
         }
         return ancestors
+    }
+
+    /// The symbolic links and the directories through which the kernel finds what is at an absolute path, without symbolic links above
+    /// them. A link may lead to another link: who can replace that one decides where the path leads.
+    private static func steps(to path: String) -> [String] {
+        var (steps, place, linkCount) = (["/"], "", 0)
+        // The next name is the last element.
+        var rest = Array(names(in: path).reversed())
+        while let name = rest.popLast() {
+            switch name {
+            case ".": continue
+            case "..":
+                let slash = place.utf8.lastIndex(of: UInt8(ascii: "/"))
+                place = slash.map { String(place[..<$0]) } ?? ""
+            default:
+                let next = "\(place)/\(name)"
+                if linkCount < linkLimit, let target = FileStatus.linkTarget(next) {
+                    linkCount += 1
+                    steps.append(next)
+                    if target.utf8.first == UInt8(ascii: "/") { place = "" }
+                    rest.append(contentsOf: names(in: target).reversed())
+                } else {
+                    if !rest.isEmpty { steps.append(next) }
+                    place = next
+                }
+            }
+        }
+        return steps
+    }
+
+    /// The number of links after which the kernel opens nothing (path_resolution(7)).
+    private static let linkLimit = 40
+
+    /// The names in a path. By bytes, as the kernel divides it: a slash forms one `Character` with a combining character behind it.
+    private static func names(in path: String) -> [String] {
+        // Appending a substring is slow the first time (docs/decisions/0056-what-a-start-costs.md).
+        path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
     }
 }

@@ -73,6 +73,45 @@ internal import TokenModel
         #expect(TrustedPath.defect(ofDirectoriesAbove: link)?.description.contains("chmod go-w \(open)") == true)
     }
 
+    /// Who may replace the second link decides where the first one leads.
+    @Test(arguments: ["file", "missing", "../target/file"])
+    func checksTheFolderOfALinkThatALinkLeadsTo(name: String) throws {
+        let folder = try TemporaryFolder()
+        let (open, target, link) = (folder.file("open"), folder.file("target"), folder.file("link"))
+        for path in [open, target] {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        }
+        #expect(FileManager.default.createFile(atPath: target + "/file", contents: nil))
+        try FileManager.default.createSymbolicLink(atPath: open + "/hop", withDestinationPath: "../target")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "open/hop")
+        #expect(TrustedPath.defect(ofDirectoriesAbove: "\(link)/\(name)") == nil)
+        #expect(chmod(open, 0o777) == 0)
+        let defect = TrustedPath.defect(ofDirectoriesAbove: "\(link)/\(name)")
+        #expect(defect?.description.contains("chmod go-w \(open)") == true)
+    }
+
+    /// Another user may change a link in a folder of his own at any time, also between the check and the use.
+    @Test(.enabled(if: geteuid() == 0, "only root can give a folder away"))
+    func refusesALinkInAFolderOfAnotherUserThatALinkLeadsTo() throws {
+        let folder = try TemporaryFolder()
+        let (target, theirs, link) = (folder.file("target"), folder.file("theirs"), folder.file("link"))
+        #expect(FileManager.default.createFile(atPath: target, contents: nil, attributes: [.posixPermissions: 0o600]))
+        try FileManager.default.createDirectory(atPath: theirs, withIntermediateDirectories: false)
+        try FileManager.default.createSymbolicLink(atPath: theirs + "/hop", withDestinationPath: target)
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: theirs + "/hop")
+        #expect(throws: Never.self) { _ = try FileDescriptor.trusted(link) }
+        #expect(chown(theirs, 65534, 65534) == 0)
+        #expect(throws: TrustedFileError.self) { _ = try FileDescriptor.trusted(link) }
+    }
+
+    /// The kernel opens nothing behind so many links.
+    @Test func endsAtALinkThatLeadsToItself() throws {
+        let folder = try TemporaryFolder()
+        let link = folder.file("link")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "link/link")
+        #expect(TrustedPath.defect(ofDirectoriesAbove: "\(link)/file") == nil)
+    }
+
     /// As before the first start, which makes the folder of the store.
     @Test func checksTheFolderInWhichALinkHasWhatDoesNotExistYet() throws {
         let folder = try TemporaryFolder()
