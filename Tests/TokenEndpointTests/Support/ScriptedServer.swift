@@ -88,8 +88,8 @@ enum ScriptedReply: Sendable {
     case drip
     /// Closes the connection without a response.
     case hangUp
-    /// Starts a response, and closes the connection before its end.
-    case interrupted
+    /// Starts a response, and closes the connection before the last byte of its body.
+    case interrupted(body: String)
     /// Keeps the connection open without a response.
     case silence
 
@@ -174,11 +174,11 @@ final class ScriptedHandler: ChannelInboundHandler {
         case .filler(let bytes):
             answer(200, [], ByteBuffer(repeating: UInt8(ascii: "x"), count: bytes), context)
         case .drip:
-            beginAnswer(context, promise: nil)
-        case .interrupted:
+            beginAnswer("{", context, promise: nil)
+        case .interrupted(let body):
             let (channel, written) = (context.channel, context.eventLoop.makePromise(of: Void.self))
             written.futureResult.whenComplete { _ in channel.close(promise: nil) }
-            beginAnswer(context, promise: written)
+            beginAnswer(body, context, promise: written)
         case .hangUp:
             context.close(promise: nil)
         case .silence:
@@ -186,10 +186,12 @@ final class ScriptedHandler: ChannelInboundHandler {
         }
     }
 
-    private func beginAnswer(_ context: ChannelHandlerContext, promise: EventLoopPromise<Void>?) {
-        let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: ["Content-Length": "100"])
+    /// Sends all but the last byte of a response.
+    private func beginAnswer(_ body: String, _ context: ChannelHandlerContext, promise: EventLoopPromise<Void>?) {
+        let length = "\(body.utf8.count + 1)"
+        let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: ["Content-Length": length])
         context.write(wrapOutboundOut(.head(head)), promise: nil)
-        context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: "{")))), promise: promise)
+        context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: body)))), promise: promise)
     }
 
     private func answer(

@@ -40,21 +40,12 @@ internal import TokenModel
         ] as [(String, Int, String?)])
     func areKeptOfAResponseThatWasCut(start: String, filler: Int, refreshToken: String?) async throws {
         let body = start + String(repeating: "x", count: filler)
-        let head = "HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count + 1)\r\n\r\n"
-        try await RawServer.with(head + body) { server in
-            let endpoint = TokenEndpointClient(
-                network: try NetworkSettings(environment: [:]), allowsLoopbackHTTP: true,
-                timing: EndpointFixture.patient, now: { 0 })
-            try await withCleanup {
-                let delivery = DeliveryTracker()
-                let request = try TokenRequest.sample(Authority("http://127.0.0.1:\(server.port)/common"))
-                let error = await failure { try await endpoint.redeem(request, delivery) }
-                #expect(error?.code == (filler == 0 ? .networkUnavailable : .serverInvalidResponse))
-                #expect(delivery.mayHaveArrived)
-                #expect(delivery.refusedTokens?.refreshToken == refreshToken.map { Secret($0) })
-            } cleanUp: {
-                await endpoint.close()
-            }
+        try await EndpointFixture.with(EndpointFixture.token(.interrupted(body: body))) { f in
+            let (request, delivery) = (try TokenRequest.sample(f.authority), DeliveryTracker())
+            let error = await failure { try await f.endpoint.redeem(request, delivery) }
+            #expect(error?.code == (filler == 0 ? .networkUnavailable : .serverInvalidResponse))
+            #expect(delivery.mayHaveArrived)
+            #expect(delivery.refusedTokens?.refreshToken == refreshToken.map { Secret($0) })
         }
     }
 

@@ -14,7 +14,7 @@ internal import TokenModel
         arguments: [
             ScriptedReply.answer(status: 500, body: ""), .answer(status: 503, body: ""), .hangUp,
             .answer(status: 429, body: ""), .answer(status: 404, body: ""),
-            .json(#"{"error":"invalid_grant"}"#, status: 400), .filler(bytes: 2 << 20), .interrupted,
+            .json(#"{"error":"invalid_grant"}"#, status: 400), .filler(bytes: 2 << 20), .interrupted(body: "{"),
         ])
     func sendsAGrantOnce(reply: ScriptedReply) async throws {
         let grants: [Grant] = [
