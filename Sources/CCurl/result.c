@@ -120,3 +120,9 @@ ccurl_result ccurl_transfer_result(const ccurl_transfer *transfer, CURLcode code
     if (result.outcome == CCURL_PROXY_REFUSED) result.status = (int)number(transfer, CURLINFO_HTTP_CONNECTCODE);
     return result;
 }
+
+ccurl_result ccurl_transfer_part(const ccurl_transfer *transfer) {
+    ccurl_result result = ccurl_transfer_result(transfer, CURLE_ABORTED_BY_CALLBACK);
+    result.outcome = CCURL_CANCELLED;
+    return result;
+}

@@ -48,7 +48,8 @@ package final class CurlEngine: Sendable {
     /// Sends a request and returns the response, whatever its status.
     ///
     /// A body is sent once at most, on a connection of its own. A GET may use an idle connection, and a libcurl older than 7.80 sends it
-    /// again if that breaks. When the task is cancelled, the call ends at once, and nothing is sent after it.
+    /// again if that breaks. When the task is cancelled, the call ends at once, and nothing is sent after it. If a body may have been sent
+    /// before, it ends with the response that has arrived by then, or reports the part of it as `CurlSending.incomplete`.
     /// - Parameter sending: called with the progress of the request on the thread of the engine; must not block.
     package func send(
         _ request: CurlRequest, sending: @escaping @Sendable (CurlSending) -> Void = { _ in }
@@ -60,7 +61,8 @@ package final class CurlEngine: Sendable {
                 post(.start(transfer))
             }
         } onCancel: {
-            transfer.end(.failure(.cancelled))
+            // Otherwise the thread ends it, since the response or a part of it may have arrived.
+            if !transfer.mayHaveSentBody { transfer.end(.failure(.cancelled)) }
             post(.stop(transfer))
         }
         // It is resumed after the end.
@@ -171,15 +173,7 @@ package final class CurlEngine: Sendable {
         var active: [OpaquePointer: CurlTransfer] = [:]
         var lastUse = ContinuousClock.now
         while true {
-            let (commands, hasStoppedSending, isClosed) = removeCommands()
-            for command in commands { perform(command, multi, &active) }
-            if isClosed || hasStoppedSending {
-                for (pointer, transfer) in active where isClosed || !transfer.mayHaveSentBody {
-                    transfer.end(.failure(.cancelled))
-                    multi.remove(pointer)
-                    active[pointer] = nil
-                }
-            }
+            // Before the commands: what has arrived of the response of a transfer that is to be stopped is read first.
             multi.advance()
             while let (pointer, result) = multi.nextEnded() {
                 let transfer = active.removeValue(forKey: pointer)
@@ -187,6 +181,13 @@ package final class CurlEngine: Sendable {
                 if !isTriedAgain { transfer?.end(result) }
                 multi.remove(pointer)
                 if isTriedAgain, let transfer { start(transfer, multi, &active, trustsFolder: true) }
+            }
+            let (commands, hasStoppedSending, isClosed) = removeCommands()
+            for command in commands { perform(command, multi, &active) }
+            if isClosed || hasStoppedSending {
+                for (pointer, transfer) in active where isClosed || !transfer.mayHaveSentBody {
+                    stop(transfer, pointer, multi, &active)
+                }
             }
             guard active.isEmpty else {
                 multi.wait(atMost: .seconds(60))
@@ -212,9 +213,18 @@ package final class CurlEngine: Sendable {
         case .start(let transfer): start(transfer, multi, &active)
         case .stop(let transfer):
             guard let pointer = active.first(where: { $0.value === transfer })?.key else { return }
-            active[pointer] = nil
-            multi.remove(pointer)
+            stop(transfer, pointer, multi, &active)
         }
+    }
+
+    /// Ends a transfer, with what has arrived of the response, and removes it.
+    private func stop(
+        _ transfer: CurlTransfer, _ pointer: OpaquePointer, _ multi: CurlMulti,
+        _ active: inout [OpaquePointer: CurlTransfer]
+    ) {
+        active[pointer] = nil
+        transfer.end(multi.part(of: pointer))
+        multi.remove(pointer)
     }
 
     private func start(

@@ -55,6 +55,9 @@ final class CurlMulti: Sendable {
         return ccurl_multi_next_ended(handle, &result).map { ($0, result) }
     }
 
+    /// What has arrived of the response of a transfer that has not ended.
+    func part(of pointer: OpaquePointer) -> ccurl_result { ccurl_transfer_part(pointer) }
+
     /// Waits until a transfer can be advanced, or for the duration.
     func wait(atMost duration: Duration) { ccurl_multi_wait(handle, Int32(clamping: duration.milliseconds)) }
 }

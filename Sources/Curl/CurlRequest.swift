@@ -97,6 +97,6 @@ package enum CurlSending: Sendable {
     case begins
     /// The request was not sent after all: there was no connection. Only with a libcurl older than 7.80.
     case neverSent
-    /// The transfer has failed, after a part of the response's body had arrived.
+    /// The transfer has failed or was ended, after a part of the response's body had arrived.
     case incomplete(CurlResponse)
 }

@@ -96,6 +96,7 @@ final class CurlTransfer: Sendable {
         case CCURL_HEAD_TOO_LONG: .failure(.headTooLong)
         case CCURL_BODY_TOO_LONG: .failure(.bodyTooLong)
         case CCURL_NOT_HTTP: .failure(.notHTTP)
+        case CCURL_CANCELLED: .failure(.cancelled)
         default: .failure(.other(result.text.map { String(cString: $0) } ?? "unknown"))
         }
     }

@@ -66,6 +66,7 @@ typedef enum {
     CCURL_BODY_TOO_LONG,
     CCURL_NOT_HTTP,
     CCURL_FAILED,          /* another reason, in `text` */
+    CCURL_CANCELLED,       /* of `ccurl_transfer_part` */
 } ccurl_outcome;
 
 typedef struct {
@@ -86,6 +87,9 @@ typedef struct {
 
 /* Returns NULL if there is no memory left, or libcurl refuses a required option. */
 ccurl_transfer *ccurl_transfer_create(const ccurl_request *request);
+
+/* What has arrived of the response of a transfer that has not ended. */
+ccurl_result ccurl_transfer_part(const ccurl_transfer *transfer);
 
 /* Wipes the request and the response, and frees the transfer, which must not be in a multi. */
 void ccurl_transfer_destroy(ccurl_transfer *transfer);

@@ -53,7 +53,7 @@ package final class DeliveryTracker: Sendable {
     /// Undoes `recordSending` for an attempt that had no connection.
     func recordNeverSent() { attempts.subtract(1, ordering: .acquiringAndReleasing) }
 
-    /// What has arrived of a response that has no end; nil if there is no such response.
+    /// What has arrived of a response whose end has not; nil if there is no such response.
     var incompleteResponse: HTTPResponse? { incomplete.withLock(\.self) }
 
     func recordIncomplete(_ response: HTTPResponse) { incomplete.withLock { $0 = response } }

@@ -29,7 +29,8 @@ final class HTTPTransport: Sendable {
     /// Sends a request, and returns what `read` makes of the response, whatever its status.
     ///
     /// `read` runs on a thread of tasks, never on the caller's actor, so that the agent's event loop decodes no response. So does
-    /// `readIncomplete`, with what has arrived of a response before the connection was lost.
+    /// `readIncomplete`, with what has arrived of a response before the connection was lost, or the request ended by its time limit or
+    /// because its task was cancelled. A whole response that has arrived by then is used.
     ///
     /// A GET is retried once after a 5xx status or a network failure. A form is retried once only if the first attempt
     /// had no connection: the authority may have redeemed a grant whose response did not arrive, or is an error.
@@ -38,7 +39,7 @@ final class HTTPTransport: Sendable {
         readIncomplete: @escaping @Sendable (HTTPResponse) -> Void = { _ in }
     ) async throws(TokenError) -> Value {
         let timing = timing
-        let outcome = await withTaskGroup(of: Result<Value, TokenError>.self) { group in
+        let outcome = await withTaskGroup(of: Result<Value, TokenError>?.self) { group in
             group.addTask { @concurrent in
                 let outcome = await self.sendWithRetry(request)
                 if case .failure = outcome, let part = request.delivery.incompleteResponse { readIncomplete(part) }
@@ -49,11 +50,14 @@ final class HTTPTransport: Sendable {
             group.addTask {
                 // The time limit. The group cancels this task when the response has arrived.
                 await Pause.wait(for: timing.total)
-                return .failure(Task.isCancelled ? .cancelledRequest : .timedOut(reaching: request.endpoint))
+                return nil
             }
-            let first = await group.next()
+            let first = await group.next() ?? nil
             group.cancelAll()
-            return first ?? .failure(.cancelledRequest)
+            if let first { return first }
+            let last = await group.next() ?? nil
+            if let last, !last.isOfCancellation { return last }
+            return .failure(Task.isCancelled ? .cancelledRequest : .timedOut(reaching: request.endpoint))
         }
         return try outcome.get()
     }
@@ -126,6 +130,12 @@ extension HTTPRequest {
         case .failure(let error):
             return error.details.networkErrorCode.map { !NetworkErrorCode.ofTrust.contains($0) } ?? false
         }
+    }
+}
+
+extension Result where Failure == TokenError {
+    fileprivate var isOfCancellation: Bool {
+        if case .failure(let error) = self { error.code == .cancelled } else { false }
     }
 }
 
