@@ -253,17 +253,21 @@ internal import TokenModel
     }
 
     // Mirrors: ADResponseCacheHandler processAndCacheResponse, which compares the user after the tokens are saved
-    @Test func writesTheTokensOfAnotherUserToTheArchive() async throws {
-        try await AgentFixture.with(usernames: [Self.alice]) { f in
-            let (context, cache, keeper) = (try f.adal(), ADTokenCache(agent: f.agent), Keeper())
-            cache.setDelegate(keeper)
-            context.tokenCache = cache
+    /// Those that the store cannot take are in memory.
+    @Test(arguments: [false, true]) func writesTheTokensOfASignInThatFailsToTheArchive(isFull: Bool) async throws {
+        let disk = try FaultyDisk()
+        try await AgentFixture.with(disk: disk) { f in
+            try await f.signIn(Self.alice, f.parameters("app-2"))
+            let keeper = Keeper()
+            let context = try context(f, keeper)
+            if isFull { disk.fail(.full) }
             let result = await context.acquireToken(
                 withResource: Self.graph, clientId: "app-1", redirectUri: try url("http://localhost"),
                 promptBehavior: AD_PROMPT_ALWAYS,
                 userIdentifier: ADUserIdentifier(id: "11111111-1111-1111-1111-111111111111", type: UniqueId),
                 extraQueryParameters: nil)
-            #expect(result.error?.code == ADErrorCode.ERROR_SERVER_WRONG_USER.rawValue)
+            disk.recover()
+            #expect(result.error?.code == (isFull ? -1 : ADErrorCode.ERROR_SERVER_WRONG_USER.rawValue))
             #expect(keeper.calls == ["willAccess", "didAccess", "willAccess", "didAccess", "willWrite", "didWrite"])
             #expect(keeper.blob != nil)
         }
@@ -373,9 +377,7 @@ internal import TokenModel
     private func context(
         _ f: AgentFixture, _ keeper: Keeper, agent: AgentClient? = nil
     ) throws -> ADAuthenticationContext {
-        let context = try #require(
-            ADAuthenticationContext(
-                authority: "\(f.emulator.url)/common", validateAuthority: false, cacheDelegate: nil, error: nil))
+        let context = try f.adal()
         context.agent = agent ?? f.agent
         let cache = ADTokenCache(agent: context.agent)
         cache.setDelegate(keeper)

@@ -221,6 +221,7 @@ extension TokenAcquisition {
                 try await agent.signIn(request, presenter: presenter)
             }
         } catch {
+            await notify(of: error)
             throw ADAuthenticationError(error)
         }
     }
@@ -287,6 +288,7 @@ extension TokenAcquisition {
         do throws(TokenError) {
             return try await redeem(assertion, kind, parameters)
         } catch {
+            await notify(of: error)
             throw ADAuthenticationError(error)
         }
     }

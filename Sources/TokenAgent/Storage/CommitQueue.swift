@@ -273,7 +273,11 @@ final class CommitQueue {
             if !commit.areVisible { memory.apply(commit.changes, in: group) }
             notes.settle(tokens)
         }
-        try await flush(with: steps)
+        do throws(TokenError) {
+            try await flush(with: steps)
+        } catch {
+            throw error.changingCache(!commit.changes.isEmpty)
+        }
     }
 
     /// Writes earlier failed changes and then `steps`, in one commit of the store.

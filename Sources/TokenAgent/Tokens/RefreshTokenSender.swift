@@ -162,10 +162,14 @@ final class RefreshTokenSender {
             }
             throw error
         }
-        _ = await renewCopies(of: request, with: response, at: authority)
+        let hasRenewed = await renewCopies(of: request, with: response, at: authority)
         // A refresh token stays valid if the response has none in its place (RFC 6749 section 6).
         if request.kind == .refreshToken { response.refreshToken = response.refreshToken ?? request.grant }
-        return try await saver.save(response, from: .signIn, parameters, at: parameters.authority)
+        do throws(TokenError) {
+            return try await saver.save(response, from: .signIn, parameters, at: parameters.authority)
+        } catch {
+            throw error.changingCache(hasRenewed)
+        }
     }
 
     /// Puts the refresh token of a response in the place of the app's one, where the cache has that one, too: it may have been used up.

@@ -46,8 +46,8 @@ final class TokenSaver {
             issuance.redeemedToken.map { [$0.account] }
             ?? memory.cache.namesakes(of: account, tokens, at: authority, in: group)
         let changed = Set([account] + adopted)
-        let result = try await commits.commit(changing: changed, in: group) {
-            () async throws(TokenError) -> (CommitQueue.CacheCommit, TokenResult?) in
+        let (result, hasChanges) = try await commits.commit(changing: changed, in: group) {
+            () async throws(TokenError) -> (CommitQueue.CacheCommit, (TokenResult?, Bool)) in
             // What is saved depends on what the account has. If that cannot be read, the response is saved nevertheless.
             let others =
                 issuance.redeemedToken.map { memory.cache.accounts(withTokensOf: $0.account, in: group) } ?? adopted
@@ -57,7 +57,7 @@ final class TokenSaver {
                 // The other apps of its family may have copies of the token.
                 let copies = memory.cache.changes(
                     renewing: used, with: tokens, for: parameters.clientID, at: now(), in: group)
-                return (CommitQueue.CacheCommit(changes: copies), nil)
+                return (CommitQueue.CacheCommit(changes: copies), (nil, !copies.isEmpty))
             }
             let saved: SavedTokens
             do throws(TokenError) {
@@ -73,9 +73,10 @@ final class TokenSaver {
                 isSignedOut ? saved.changes.filter { $0.isForOthers(than: parameters, tokens) } : saved.changes,
                 of: account, from: issuance, parameters, in: memory.cache)
             let settled = issuance.redeemedToken.flatMap { notes.settled(by: $0, in: group) }
-            return (CommitQueue.CacheCommit(changes: changes, settled: settled), isSignedOut ? nil : saved.result)
+            let commit = CommitQueue.CacheCommit(changes: changes, settled: settled)
+            return (commit, (isSignedOut ? nil : saved.result, !changes.isEmpty))
         }
-        guard let result else { throw Self.signedOutMeanwhile }
+        guard let result else { throw Self.signedOutMeanwhile.changingCache(hasChanges) }
         reader.noteUse(of: [account], in: group)
         if case .signIn = issuance { throttle.removeRefusals() }
         let declined = parameters.scopes.subtracting(ScopeSet(result.scopes).union(Self.neverDeclined))
