@@ -169,7 +169,7 @@ final class AgentHealth {
         }
         let doubtful =
             notes.interrupted.isEmpty
-            ? "" : "; no answer came to \(Phrases.count(notes.interrupted.count, "redemption")) before the last stop"
+            ? "" : "; no answer came to \(Phrases.count(notes.interrupted.count, "redemption"))"
         let created = lifecycle.store.report.isNew ? "; created by this agent, since there was none" : ""
         return HealthCheck(
             name: "store", ok: true,

@@ -73,6 +73,5 @@ struct Refusal {
 
     static let unknown = "no refresh token is accepted any more; sign in again"
     private static let interruption =
-        "no answer came when this account's refresh token was redeemed before the agent stopped, and it may have been used "
-        + "up; sign in again"
+        "no answer came when this account's refresh token was redeemed, and it may have been used up; sign in again"
 }

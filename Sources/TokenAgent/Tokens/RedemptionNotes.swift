@@ -5,14 +5,14 @@ internal import TokenStore
 /// Redemption notes: records in the store of the refresh tokens that are being redeemed, by which a lost response is detected.
 ///
 /// The protocol: a note is durable before the refresh token is sent. The commit of the token endpoint's response deletes the note. Without
-/// a response the note stays, since the token may have been redeemed nevertheless. A note that is in the store at start-up means that a
-/// response was lost: if the refresh token is refused afterwards, that is the reason, and the user has to sign in again.
+/// a response the note stays, since the token may have been redeemed nevertheless. So does one that is in the store at start-up: a response
+/// was lost. If the refresh token is refused afterwards, that is the reason, and the user has to sign in again.
 ///
 /// Used on the actor of `CacheOwner` only.
 final class RedemptionNotes {
     private let memory: CacheMemory
     private let tokensInUse: KeyedLock<Secret>
-    /// The refresh tokens for which the responses were lost when the agent last stopped, and that have not been redeemed since.
+    /// The refresh tokens for which responses were lost, before the agent last stopped or since, and that have not been redeemed since.
     private(set) var interrupted: Set<RecordKey> = []
 
     init(memory: CacheMemory, tokensInUse: KeyedLock<Secret>) {
@@ -22,6 +22,12 @@ final class RedemptionNotes {
 
     /// Sets the tokens whose notes the store had at start-up.
     func load(_ interrupted: Set<RecordKey>) { self.interrupted = interrupted }
+
+    /// Records that no response came to a redemption of a token that the cache still has: its note stays.
+    func keepNote(of token: RefreshTokenRecord, in group: SharingGroup) {
+        guard memory.cache.refreshToken(inPlaceOf: token, in: group)?.secret == token.secret else { return }
+        interrupted.insert(CacheRecord.refreshToken(token).key(in: group))
+    }
 
     /// The change that writes the note of a refresh token, before it is sent.
     func note(of token: RefreshTokenRecord, in group: SharingGroup, at now: Int64) -> StoreChange {

@@ -113,9 +113,12 @@ final class RefreshTokenSender {
     private func saveRefusal(
         _ error: TokenError, of token: RefreshTokenRecord, _ parameters: TokenParameters
     ) async throws(TokenError) -> Bool {
-        // Without an OAuth error the note stays, since the token may have been redeemed nevertheless.
-        guard error.details.oauthError != nil else { return false }
         let group = parameters.sharingGroup
+        // The token may have been redeemed nevertheless.
+        guard error.details.oauthError != nil else {
+            notes.keepNote(of: token, in: group)
+            return false
+        }
         let hasChanges = try await settle(token, in: group) {
             $0.changes(rejecting: token, for: parameters.clientID, in: group, error)
         }
@@ -136,7 +139,7 @@ final class RefreshTokenSender {
         }
     }
 
-    /// Deletes the note of a refresh token that was not sent. That of an earlier redemption that was interrupted stays.
+    /// Deletes the note of a refresh token that was not sent. That of an earlier redemption without a response stays.
     private func deleteNote(of token: RefreshTokenRecord, in group: SharingGroup) async {
         guard !notes.wasInterrupted(token, in: group), let key = notes.settled(by: token, in: group) else { return }
         try? await commits.write(notes.deletions(of: [key]))

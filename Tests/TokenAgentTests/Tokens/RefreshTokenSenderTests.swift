@@ -138,6 +138,24 @@ internal import TokenModel
         #expect(parts.store.refreshTokens == ["rt-1"])
     }
 
+    /// The first request may have arrived, the second was not sent.
+    @Test func keepsTheNoteOfALostResponseIfTheTokenIsNotSentAgain() async throws {
+        let (sending, redemption) = try await parts.beginSending()
+        redemption.question.delivery?.recordSending()
+        redemption.fail(TokenError(.networkUnavailable, "the connection was lost"))
+        #expect(try await sending.error()?.code == .networkUnavailable)
+        let next = await parts.send()
+        await parts.provider.redemptions.next().fail(TokenError(.networkUnavailable, "no connection"))
+        #expect(try await next.error()?.code == .networkUnavailable)
+        #expect(parts.store.notes == 1)
+        let last = await parts.acquire(.sample("alice"))
+        let refused = await parts.provider.redemptions.next()
+        refused.question.delivery?.recordSending()
+        refused.fail(.invalidGrant)
+        #expect(try await last.error()?.message.contains("no answer came") == true)
+        #expect(parts.store.notes == 0)
+    }
+
     // MARK: Refusals and other responses
 
     @Test func deletesTheNoteIfTheResponseHasNoNewRefreshToken() async throws {
