@@ -108,10 +108,10 @@ extension HTTPResponse {
         return object
     }
 
-    /// The members of a success that is not a JSON object, such as one without its end, or has an error as well, if there is a refresh token
-    /// among them: the provider may have replaced the one of the request, whatever else is wrong. Nil otherwise.
+    /// The members of a success that is not a JSON object, such as one without its end, or has an error as well or another status than 200,
+    /// if there is a refresh token among them: the provider may have replaced the one of the request, whatever else is wrong. Nil otherwise.
     fileprivate var membersOfInvalid: JSONTree? {
-        guard status == 200 else { return nil }
+        guard (200...299).contains(status) else { return nil }
         let members = json ?? DamagedObject.texts(named: Self.namesOfRefused, in: body)
         // An error that comes with no tokens may repeat the request.
         let hasTokens = members.text("access_token") != nil || members.text("id_token") != nil

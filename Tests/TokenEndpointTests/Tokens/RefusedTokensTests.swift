@@ -32,6 +32,12 @@ internal import TokenModel
         #expect(tokens?.familyID == FamilyID("1"))
     }
 
+    @Test(arguments: [201, 203, 206]) func areKeptOfASuccessWithAnotherStatus(status: Int) throws {
+        let (error, tokens) = try Self.refuse("{\(Self.tokens)}", status: status)
+        #expect(error?.code == .unhandledHTTPResponse)
+        #expect(tokens?.refreshToken == Secret("rt-2"))
+    }
+
     /// The response has no end, and the connection stays open.
     @Test(arguments: [false, true]) func areKeptWhenTheRequestEndsBeforeItsResponse(closes: Bool) async throws {
         try await RawServer.with("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{\(Self.tokens)", staysOpen: true) {
