@@ -252,13 +252,11 @@ internal import TokenModel
         }
     }
 
-    // Mirrors: ADResponseCacheHandler processAndCacheResponse, which compares the user after the tokens are saved
-    /// Those that the store cannot take are in memory.
+    // Mirrors: ADResponseCacheHandler processAndCacheResponse, which compares the user after the tokens are saved; a full disk is ours
     @Test(arguments: [false, true]) func writesTheTokensOfASignInThatFailsToTheArchive(isFull: Bool) async throws {
-        let disk = try FaultyDisk()
+        let (disk, keeper) = (try FaultyDisk(), Keeper())
         try await AgentFixture.with(disk: disk) { f in
             try await f.signIn(Self.alice, f.parameters("app-2"))
-            let keeper = Keeper()
             let context = try context(f, keeper)
             if isFull { disk.fail(.full) }
             let result = await context.acquireToken(
