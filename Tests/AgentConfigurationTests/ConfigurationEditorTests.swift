@@ -136,4 +136,31 @@ internal import TokenModel
         #expect(error?.message.contains("no URL") == true)
         #expect(!FileManager.default.fileExists(atPath: path))
     }
+
+    /// Of two commands at the same time, the second would undo what the first one changes.
+    @Test func changesNothingWhileAnotherProgramDoes() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("config.toml")
+        let other = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        defer { close(other) }
+        try #require(flock(other, LOCK_EX | LOCK_NB) == 0)
+        let error = #expect(throws: TokenError.self) {
+            try ConfigurationEditor.change(path) { editor throws(TokenError) in try editor.setDefaultApp("a") }
+        }
+        #expect(error?.message == "another program is changing \(path); try again")
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
+    /// The agent would refuse the longer file.
+    @Test func writesNoFileThatIsTooLongToBeRead() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("config.toml")
+        let text = "#" + String(repeating: "x", count: Configuration.sizeLimit - 10) + "\n"
+        try text.write(toFile: path, atomically: false, encoding: .utf8)
+        let error = #expect(throws: TokenError.self) {
+            try ConfigurationEditor.change(path) { editor throws(TokenError) in try editor.setDefaultApp("a") }
+        }
+        #expect(error?.message.contains("\(path) would have more than") == true)
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
+    }
 }

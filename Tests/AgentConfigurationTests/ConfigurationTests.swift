@@ -92,6 +92,17 @@ internal import TokenModel
         #expect(error?.message.contains("it is the agent's socket") == true, "\(error?.message ?? "")")
     }
 
+    @Test func refusesAFileInThePlaceOfTheSocketForMeasurements() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("metrics.sock")
+        try "mine".write(toFile: path, atomically: false, encoding: .utf8)
+        let configuration = try Configuration(decoding: "[metrics]\nsocket = \"\(path)\"\n".utf8)
+        let error = #expect(throws: TokenError.self) {
+            try configuration.requireMetricsSocket(besides: folder.file("agent.sock"))
+        }
+        #expect(error?.message.contains("it exists and is not a socket") == true, "\(error?.message ?? "")")
+    }
+
     @Test func requiresOnlyAFileThatWasNamed() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("none.toml")

@@ -42,6 +42,15 @@ internal import TokenModel
         #expect(configuration.defaultAccount?.value == "alice@contoso.com")
     }
 
+    @Test(arguments: [
+        ("public", "login.microsoftonline.com"), ("usgov", "login.microsoftonline.us"),
+        ("china", "login.partner.microsoftonline.cn"),
+    ])
+    func takesTheHostOfTheCloud(cloud: String, host: String) throws {
+        let text = "[apps.a]\nclient_id = \"x\"\ntenant = \"contoso.com\"\ncloud = \"\(cloud)\""
+        #expect(try Configuration(decoding: text.utf8).app(named: "a")?.authority?.url == "https://\(host)/contoso.com")
+    }
+
     @Test(arguments: ["http://localhost:8400/x", "msauth.com.example.app://auth", "urn:ietf:wg:oauth:2.0:oob"])
     func acceptsARedirectURIOfAnyScheme(uri: String) throws {
         let text = "[apps.a]\nclient_id = \"x\"\nredirect_uri = \"\(uri)\""
@@ -119,5 +128,15 @@ internal import TokenModel
         #expect(try Configuration(ConfigurationFiles(AgentEnvironment(variables: variables))).files.isEmpty)
         let named = ConfigurationFiles(AgentEnvironment(variables: variables), named: folder.file("none.toml"))
         #expect(throws: TokenError.self) { try Configuration(named) }
+    }
+
+    /// An agent that reads the same files of the system, and no file of the user, has no configuration of its own.
+    @Test func tellsTheUsersFileOfAnotherEnvironment() {
+        let files = ConfigurationFiles(
+            AgentEnvironment(variables: ["SSO_AGENT_SYSTEM_CONFIG": "/etc/x", "SSO_AGENT_CONFIG": "/home/a/own.toml"]))
+        for same in [[], ["/etc/x/config.toml"], ["/etc/x/conf.d/1.toml"], ["/etc/x/config.toml", "/home/a/own.toml"]] {
+            #expect(files.otherUserFile(in: same) == nil)
+        }
+        #expect(files.otherUserFile(in: ["/etc/x/config.toml", "/home/a/other.toml"]) == "/home/a/other.toml")
     }
 }

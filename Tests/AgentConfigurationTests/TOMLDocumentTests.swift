@@ -51,6 +51,7 @@ internal import Testing
             ("k = TRUE", "write true, in small letters"), ("k = False", "write false, in small"),
             (#"k = "v"#, "closing quotation mark"), ("k = 'v", "closing apostrophe"),
             (#"k = "v\""#, "closing quotation mark"), (#"k = "\x""#, "backslash"), (#"k = "\u12""#, "4 hexadecimal"),
+            (#"k = "\u+041""#, "4 hexadecimal"),
             (#"k = "\uD800""#, "4 hexadecimal"), (#"k = "\U00110000""#, "8 hexadecimal"), (#"k = "\"#, "backslash"),
             (#"k = """v""""#, "one line"), ("k = '''v'''", "one line"), ("k = [1]", "strings only"),
             ("k = ['a' 'b']", "comma"), ("k = ['a'", "comma"), ("k = [", "strings only"),
