@@ -34,6 +34,14 @@ internal import TokenModel
         #expect(authority?.url == "https://login.microsoftonline.com/home")
     }
 
+    /// The realm says what the provider is, and an external tenant's host has no other one.
+    @Test(arguments: [("contoso.ciamlogin.com", "tenant"), ("fs.contoso.com", "adfs")])
+    func takesTheHostOfATenantOrAFarm(host: String, realm: String) {
+        let authority = Authority(
+            of: Self.account(at: host, [Self.profile(realm, isHome: true)]), localScheme: "https")
+        #expect(authority?.url == "https://\(host)/\(realm)")
+    }
+
     /// What is not known of another provider is not taken from Entra.
     @Test(arguments: ["id.example.com", "login.contoso.test"])
     func makesUpNoAuthorityOfAnotherProvider(environment: String) {
@@ -58,12 +66,40 @@ internal import TokenModel
         #expect(after.validUntil == nil)
     }
 
+    @Test func tellsTheEndOfTheTokenThatIsValidLongest() throws {
+        let account = Self.account(at: "login.windows.net")
+        let tokens = try ([1000, 3000, 2000] as [Int64]).map {
+            try Self.credential(.accessToken, of: account.reference, expiresOn: $0)
+        }
+        #expect(AccountTokens(tokens).summary(of: AccountJSON(account), [:], now: 500).validUntil == 3000)
+    }
+
+    /// The day of another month is not today.
+    @Test func namesTheDayOfAnotherMonth() throws {
+        // Noon of 15 January in UTC.
+        let now: Int64 = 1_768_478_400
+        func end(_ seconds: Int64) throws -> String? {
+            let account = Self.account(at: "login.windows.net").reference
+            let token = try Self.credential(.accessToken, of: account, expiresOn: now + seconds)
+            return CredentialJSON(token).row([:], now: now).last
+        }
+        let (today, next) = (try end(60), try end(31 * 86_400))
+        #expect(today?.count == 5 && today?.contains(":") == true, "\(today ?? "")")
+        #expect(next?.hasPrefix("2026-02-1") == true, "\(next ?? "")")
+    }
+
     /// An older ADAL has saved a token under a name alone, which two accounts have.
     @Test func listsTheTokensOfANameOnce() throws {
         let name = AccountReference(username: "Alice@contoso.com")
         let tokens = AccountTokens([try Self.credential(.refreshToken, of: name)])
         let accounts = ["object.tenant", "other.tenant"].map { Self.account(at: "login.windows.net", home: $0) }
         #expect(tokens.credentials(of: accounts).count == 1)
+    }
+
+    /// The shell would type a name that looks like an option as one.
+    @Test func completesNoOptionThatAProviderHasNamed() {
+        let words = ["--wipe@contoso.com", "-x", "a\nb", "", "alice", "alice", "b-c"]
+        #expect(CompletionRun.words(words, for: nil) == ["alice", "b-c"])
     }
 
     /// Those of an AD FS may name no user, and an imported account may have no name.

@@ -87,6 +87,14 @@ internal import Testing
             #expect(check.hint == "systemctl --user status")
         }
 
+        @Test func saysWhyProgramsStartNoAgent() async throws {
+            let ended = try await OnDemandHome().run(Self.doctor)
+            let check = try DoctorTests.check("service unit", in: ended.output)
+            #expect(check.ok, "\(check)")
+            #expect(check.detail.hasSuffix(", and SSO_AGENT_START keeps programs from starting the agent"), "\(check)")
+            #expect(check.hint == "start the agent at log-in, or unset SSO_AGENT_START")
+        }
+
         /// Makes the file of the unit's socket, at which nobody listens.
         private static let makeSocket = """
             mkdir -m 700 "$XDG_RUNTIME_DIR/sso-agent"

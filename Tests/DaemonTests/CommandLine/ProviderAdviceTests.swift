@@ -117,6 +117,48 @@ internal import TokenModel
                 "https://login.microsoftonline.com/contoso.com/adminconsent?client_id=id-1"))
     }
 
+    /// Another provider has no such page.
+    @Test func namesNoPageOfEntraForAnotherProvider() async throws {
+        let options = ["--authority", "https://id.example.com", "--authority-kind", "openid"]
+        let failure = try await Self.advised(Self.typed + options, Self.refused(90_094))
+        #expect(failure.error.message == ProviderRefusal.consentOfAdministrator.explanation)
+    }
+
+    /// The account of the browser was another one, which it would take again.
+    @Test func asksForTheAccountAfterThatOfAnotherUser() async throws {
+        let failure = try await Self.advised(
+            Self.typed + ["--login-hint", "a@b"], TokenError(.mismatchedAccount, "another user"))
+        #expect(
+            failure.nextCommand
+                == "ssoctl sign-in --client-id id-1 --scope S --login-hint a@b --prompt select_account")
+    }
+
+    /// Nobody has finished the page.
+    @Test(arguments: [TokenError.Code.timedOut, .sessionCanceled])
+    func startsAgainASignInThatNobodyFinished(code: TokenError.Code) async throws {
+        let failure = try await Self.advised(Self.typed + ["--login-hint", "a@b"], TokenError(code, "not finished"))
+        #expect(failure.nextCommand == "ssoctl sign-in --client-id id-1 --scope S --login-hint a@b")
+    }
+
+    @Test func sendsTheClaimsOfTheCommandLine() async throws {
+        let claims = #"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#
+        let target = try await Self.parsed(Self.typed + ["--claims", claims]).target
+        #expect(target.parameters(at: .common).claims == claims)
+        let none = try await Self.parsed(Self.typed).target
+        #expect(none.parameters(at: .common).claims == nil)
+    }
+
+    /// The user can search for the number in the provider's words.
+    @Test func showsTheWordsOfTheProviderOnce() {
+        let words = "AADSTS50105: The user is not assigned to a role."
+        for (message, isShown) in [("not assigned", true), ("invalid_grant: \(words)", false)] {
+            var error = TokenError(.invalidGrant, message)
+            error.details.errorDescription = words
+            let text = CommandFailure(error).text
+            #expect(text.contains("\n  the identity provider says: \(words)") == isShown, "\(text)")
+        }
+    }
+
     @Test(arguments: [
         TokenError.Code.networkUnavailable, .authorityValidation, .serverInvalidResponse, .unhandledHTTPResponse,
     ])

@@ -82,6 +82,32 @@ internal import Testing
         }
     }
 
+    @Test func sendsTheRedirectURIOfTheApp() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.ssoctl(
+                ["app", "add", "notes", "--redirect-uri", "http://localhost/notes"] + target(f, "--scope", "User.Read"))
+            try await f.signIn(app: "notes", "alice@contoso.com")
+            let sent = f.emulator.control.requests.first { $0.counter == .authorize }?.parameters["redirect_uri"]
+            #expect(sent?.hasSuffix("/notes") == true, "\(sent ?? "")")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    /// The tokens of a group are not those of other apps.
+    @Test func signsInInTheGroupOfTheApp() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.ssoctl(["app", "add", "notes", "--group", "team"] + target(f, "--scope", "User.Read"))
+            try await f.signIn(app: "notes", "alice@contoso.com")
+            let team = try await json(f, ["accounts", "--group", "team"])
+            #expect((team["accounts"] as? [[String: Any]])?.count == 1, "\(team)")
+            let others = try await json(f, ["accounts"])
+            #expect((others["accounts"] as? [[String: Any]])?.isEmpty == true, "\(others)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     @Test func signsInForAResource() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()

@@ -145,6 +145,53 @@ internal import Testing
         }
     }
 
+    /// Whoever reads the file has the tokens, also one of the user's group.
+    @Test(arguments: [(0o600, false), (0o640, true), (0o604, true)])
+    func warnsOfACacheThatOthersCanRead(mode: Int, isReadable: Bool) async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let cache = try Self.write(
+                Self.fixture("msal-json/python_1.39.0_basic.json"), ".azure/msal_token_cache.json", f)
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: cache)
+            let found = try #require(await f.json(["import", "--find"])["caches"] as? [[String: Any]])
+            #expect(found.map { $0["readableByOthers"] as? Bool } == [isReadable])
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func findsACacheInTheFolderOfTheUsersData() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let cache = try Self.write(
+                Self.fixture("msal-json/python_1.39.0_basic.json"), "data/.IdentityService/msal.cache", f)
+            let found = try await f.json(["import", "--find"], variables: ["XDG_DATA_HOME": f.folder.file("data")])
+            let caches = try #require(found["caches"] as? [[String: Any]])
+            #expect(caches.map { $0["file"] as? String } == [cache])
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func addsTheNumbersOfTheFiles() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let files = [
+                try Self.write(
+                    Self.fixture("msal-json/python_1.39.0_basic.json"), ".azure/msal_token_cache.json", f),
+                try Self.write(
+                    Self.fixture("adal-json/01_authcode_single_user.json"), ".azure/accessTokens.json", f),
+            ]
+            var sum: [String: Int] = [:]
+            for file in files {
+                let counts = try await f.json(["import", file, "--dry-run"])["imported"] as? [String: Int]
+                sum.merge(try #require(counts)) { $0 + $1 }
+            }
+            let all = try await f.json(["import", "--from", "azure-cli", "--dry-run"])
+            #expect(all["imported"] as? [String: Int] == sum)
+            #expect(sum["idTokens"].map { $0 > 0 } == true, "\(sum)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     /// A file that cannot be read keeps nobody from the others.
     @Test func importsTheOtherCachesBesideADamagedOne() async throws {
         try await AgentProcessFixture.with { f in
