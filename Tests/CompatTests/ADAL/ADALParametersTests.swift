@@ -99,6 +99,17 @@ internal import Testing
         #expect(error?.domain == NSURLErrorDomain)
     }
 
+    /// A resource that serves anybody has no authority to name.
+    @Test func refusesAResponseThatDemandsNoToken() async throws {
+        try await AgentFixture.with { f in
+            let resource = try url("\(f.emulator.url)/common/v2.0/.well-known/openid-configuration")
+            let (parameters, error) = await ADAuthenticationParameters.parameters(fromResourceUrl: resource)
+            #expect(parameters == nil)
+            #expect(error?.domain == ADAuthenticationErrorDomain)
+            #expect(error?.code == ADErrorCode.ERROR_SERVER_UNAUTHORIZED_CODE_EXPECTED.rawValue)
+        }
+    }
+
     /// The resource has received the request, and does not answer.
     @Test func endsTheWaitOfATaskThatIsCancelled() async throws {
         try await AgentFixture.with { f in

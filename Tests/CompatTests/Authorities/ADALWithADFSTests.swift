@@ -1,4 +1,5 @@
 internal import ADALCompat
+internal import AgentClient
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
@@ -140,6 +141,20 @@ internal import Testing
             // The authority is validated once.
             let second = try await context.silent(Self.api, Self.alice, force: true)
             #expect(second.status == AD_SUCCEEDED)
+            #expect(f.emulator.control.counts[.webFinger] == 1)
+        }
+    }
+
+    /// A request for a code has no field for the user, by whose domain the AD FS is validated.
+    @Test func validatesADFSByTheDomainOfTheUserOfADeviceCode() async throws {
+        try await AgentFixture.online(settings: Self.settings()) { f in
+            f.timers.skipDelays(upTo: 5)
+            f.emulator.control.settings.deviceCodeApprovedAtPoll = 1
+            f.emulator.control.addUser(Self.alice)
+            let context = try f.adal(Self.farm)
+            context.presenter = SignInPresenter(method: .deviceCode, showDeviceCode: { _ in })
+            let result = try await context.acquire(Self.api, Self.alice)
+            #expect(result.status == AD_SUCCEEDED, "\(result.error.map { "\($0)" } ?? "")")
             #expect(f.emulator.control.counts[.webFinger] == 1)
         }
     }

@@ -44,6 +44,17 @@ internal import TokenModel
         }
     }
 
+    @Test func takesTheNextCommandIfOneCannotBeStarted() throws {
+        let folder = try TemporaryFolder()
+        let browser = Browser(commands: [folder.file("missing"), " ", "/bin/true"])
+        #expect(try browser.open("http://localhost:1/") { _ in } == "/bin/true")
+        let none = #expect(throws: TokenError.self) {
+            try Browser(commands: [folder.file("missing")]).open("http://localhost:1/") { _ in }
+        }
+        #expect(none?.code == .authorizationFailed)
+        #expect(none?.message.contains(folder.file("missing")) == true)
+    }
+
     /// Apps show nothing if the user has cancelled a sign-in; here the page was never shown.
     @Test func failsTheSignInWithItsStatus() async throws {
         try await AgentFixture.with { f in
