@@ -3,7 +3,7 @@ internal import NIOPosix
 internal import Synchronization
 internal import TestSupport
 
-/// A server on a free port that sends the same bytes on every connection, and closes it unless it `staysOpen`.
+/// A server on a free port that sends the same bytes on every connection and closes it.
 final class RawServer: Sendable {
     let port: Int
     private let opened: Opened
@@ -13,7 +13,6 @@ final class RawServer: Sendable {
 
     private final class Opened: Sendable {
         let count = Atomic(0)
-        let (answers, answered) = AsyncStream<Void>.makeStream()
     }
 
     private init(port: Int, opened: Opened) {
@@ -21,21 +20,13 @@ final class RawServer: Sendable {
         self.opened = opened
     }
 
-    /// Waits until the bytes have been sent on one more connection.
-    func waitForAnswer() async {
-        for await _ in opened.answers { return }
-    }
-
-    static func with<Value>(
-        _ answer: String, staysOpen: Bool = false, _ body: (RawServer) async throws -> Value
-    ) async throws -> Value {
+    static func with<Value>(_ answer: String, _ body: (RawServer) async throws -> Value) async throws -> Value {
         let opened = Opened()
         let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in
                 opened.count.add(1, ordering: .relaxed)
                 return channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(
-                        RawHandler(answer, staysOpen: staysOpen, answered: opened.answered))
+                    try channel.pipeline.syncOperations.addHandler(RawHandler(answer))
                 }
             }
             .bind(host: "127.0.0.1", port: 0).get()
@@ -53,25 +44,16 @@ private final class RawHandler: ChannelInboundHandler {
     typealias OutboundOut = ByteBuffer
 
     private let answer: String
-    private let staysOpen: Bool
-    private let answered: AsyncStream<Void>.Continuation
     private var hasAnswered = false
 
-    init(_ answer: String, staysOpen: Bool, answered: AsyncStream<Void>.Continuation) {
-        self.answer = answer
-        self.staysOpen = staysOpen
-        self.answered = answered
-    }
+    init(_ answer: String) { self.answer = answer }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !hasAnswered else { return }
         hasAnswered = true
-        let (channel, staysOpen, answered) = (context.channel, staysOpen, answered)
+        let channel = context.channel
         let written = context.eventLoop.makePromise(of: Void.self)
-        written.futureResult.whenComplete { _ in
-            answered.yield()
-            if !staysOpen { channel.close(promise: nil) }
-        }
+        written.futureResult.whenComplete { _ in channel.close(promise: nil) }
         context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: answer)), promise: written)
     }
 

@@ -84,14 +84,17 @@ enum ScriptedReply: Sendable {
     case answer(status: Int, headers: [(String, String)] = [], body: String)
     /// Sends a response whose body has a number of bytes.
     case filler(bytes: Int)
-    /// Starts a response and never completes it.
-    case drip
+    /// Sends all but the last byte of a response's body, tells `sent`, and keeps the connection open.
+    case stalled(body: String, sent: AsyncStream<Void>.Continuation)
     /// Closes the connection without a response.
     case hangUp
     /// Starts a response, and closes the connection before the last byte of its body.
     case interrupted(body: String)
     /// Keeps the connection open without a response.
     case silence
+
+    /// Starts a response and never completes it.
+    static let drip = stalled(body: "{", sent: AsyncStream.makeStream().continuation)
 
     static func json(_ body: String, status: Int = 200, headers: [(String, String)] = []) -> ScriptedReply {
         .answer(status: status, headers: headers + [("Content-Type", "application/json")], body: body)
@@ -173,8 +176,10 @@ final class ScriptedHandler: ChannelInboundHandler {
             answer(status, headers, ByteBuffer(string: body), context)
         case .filler(let bytes):
             answer(200, [], ByteBuffer(repeating: UInt8(ascii: "x"), count: bytes), context)
-        case .drip:
-            beginAnswer("{", context, promise: nil)
+        case .stalled(let body, let sent):
+            let written = context.eventLoop.makePromise(of: Void.self)
+            written.futureResult.whenComplete { _ in sent.yield() }
+            beginAnswer(body, context, promise: written)
         case .interrupted(let body):
             let (channel, written) = (context.channel, context.eventLoop.makePromise(of: Void.self))
             written.futureResult.whenComplete { _ in channel.close(promise: nil) }

@@ -40,23 +40,15 @@ internal import TokenModel
 
     /// The response has no end, and the connection stays open.
     @Test(arguments: [false, true]) func areKeptWhenTheRequestEndsBeforeItsResponse(closes: Bool) async throws {
-        try await RawServer.with("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{\(Self.tokens)", staysOpen: true) {
-            server in
-            let endpoint = TokenEndpointClient(
-                network: try NetworkSettings(environment: [:]), allowsLoopbackHTTP: true,
-                timing: EndpointFixture.patient, now: { 0 })
-            try await withCleanup {
-                let delivery = DeliveryTracker()
-                let request = try TokenRequest.sample(Authority("http://127.0.0.1:\(server.port)/common"))
-                let redemption = Task { await failure { try await endpoint.redeem(request, delivery) } }
-                await server.waitForAnswer()
-                if closes { await endpoint.close() } else { redemption.cancel() }
-                let error = await redemption.value
-                #expect(error?.code == .cancelled)
-                #expect(delivery.refusedTokens?.refreshToken == Secret("rt-2"))
-            } cleanUp: {
-                await endpoint.close()
-            }
+        let (answers, sent) = AsyncStream<Void>.makeStream()
+        try await EndpointFixture.with(EndpointFixture.token(.stalled(body: "{\(Self.tokens)", sent: sent))) { f in
+            let (request, delivery) = (try TokenRequest.sample(f.authority), DeliveryTracker())
+            let redemption = Task { await failure { try await f.endpoint.redeem(request, delivery) } }
+            for await _ in answers { break }
+            if closes { await f.endpoint.close() } else { redemption.cancel() }
+            let error = await redemption.value
+            #expect(error?.code == .cancelled)
+            #expect(delivery.refusedTokens?.refreshToken == Secret("rt-2"))
         }
     }
 
