@@ -131,7 +131,7 @@ package final class Store: Sendable {
     }
 
     /// Reads the key from its source again, and returns the error that the next start of the agent would have; nil if there is
-    /// none, or if the source needs the user.
+    /// none, or if the source needs the user. Also returns the error of a database that has been removed or replaced.
     package func keyProblem() async -> TokenError? {
         (try? await onQueue { engine throws(TokenError) in engine.keyProblem() }) ?? nil
     }

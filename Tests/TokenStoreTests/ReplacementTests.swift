@@ -122,6 +122,31 @@ internal import TokenModel
         await again.close()
     }
 
+    /// A backup from before a change of the key, restored while the agent runs: its key opens it, and nothing else does.
+    @Test func leavesTheKeyOfABackupThatHasReplacedTheStore() async throws {
+        let folder = try await StoreFolder.withOneRecord()
+        let backup = try folder.copyWithoutClosing()
+        let store = try folder.open()
+        _ = try await store.load()
+        try await store.changeKeySource(to: .file, passphrase: nil)
+        #expect(await store.keyProblem() == nil)
+        for name in folder.names { try FileManager.default.removeItem(atPath: folder.path + "/" + name) }
+        for name in backup.names {
+            try FileManager.default.copyItem(atPath: backup.path + "/" + name, toPath: folder.path + "/" + name)
+        }
+        let problem = await store.keyProblem()
+        #expect(problem?.message.contains("was removed or replaced") == true)
+        #expect(problem?.details.nextCommand == "kill \(getpid())")
+        let error = await #expect(throws: TokenError.self) {
+            try await store.changeKeySource(to: .file, passphrase: nil)
+        }
+        #expect(error == problem)
+        await store.close()
+        let restored = try folder.open()
+        #expect(try await restored.load().count == 1)
+        await restored.close()
+    }
+
     /// The user has deleted a database in quarantine, and not its log.
     @Test func givesADatabaseTheLogOfNoOther() async throws {
         let folder = try await damagedStore()

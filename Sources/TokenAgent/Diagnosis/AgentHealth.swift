@@ -184,7 +184,7 @@ final class AgentHealth {
             let hint = "ssoctl key set file, before the agent stops: it still has the store's key in memory"
             return HealthCheck(
                 name: "key", ok: false, detail: problem.statement,
-                hint: FileStatus(options.stateDirectory) == nil ? nil : hint)
+                hint: problem.details.nextCommand ?? (FileStatus(options.stateDirectory) == nil ? nil : hint))
         }
         guard case .locked(let error) = report.phase else {
             let source = report.keySource.map { "\($0.name): \(report.keyPlace)" } ?? "not known yet"

@@ -58,6 +58,16 @@ final class StoreDatabase {
         return !connection.hasMoved
     }
 
+    /// The error of a database that has been removed or replaced since it was opened, as by a backup; nil if it is in its place. What is
+    /// written to a file without a name is lost when the process ends.
+    var displacement: TokenError? {
+        guard connection.hasMoved else { return nil }
+        return TokenError(
+            .storeUnavailable,
+            "\(connection.path) was removed or replaced by another program; to have the agent use what is there now",
+            .purpose("kill \(getpid())"))
+    }
+
     /// Writes a commit and the state after it in one transaction.
     ///
     /// - Parameters:
@@ -234,12 +244,7 @@ final class StoreDatabase {
         do throws(TokenError) {
             if !isMarked { try connection.execute("PRAGMA user_version = \(Self.version)") }
             try body()
-            guard !connection.hasMoved else {
-                throw TokenError(
-                    .storeUnavailable,
-                    "\(connection.path) was removed or replaced by another program; to have the agent use what is there now",
-                    .purpose("kill \(getpid())"))
-            }
+            if let displacement { throw displacement }
             try connection.execute("COMMIT")
             isMarked = true
         } catch {

@@ -14,9 +14,13 @@ extension StoreEngine {
         var retired: [KeySource] = []
     }
 
-    /// Reads the key from its source again, if that needs no user, and returns the error that the next start would have.
+    /// Reads the key from its source again, if that needs no user, and returns the error that the next start would have. A database that
+    /// has been removed or replaced is an error for any source.
     func keyProblem() -> TokenError? {
-        guard keys != nil, let wrapped, wrapped.source == .file || wrapped.source == .credential else { return nil }
+        guard keys != nil, let wrapped else { return nil }
+        // The key that is there now belongs to the files that are there, and not to those in use.
+        if let displacement = database?.displacement { return displacement }
+        guard wrapped.source == .file || wrapped.source == .credential else { return nil }
         switch ring.open([wrapped]) {
         case .open: return nil
         case .locked(let error, _): return error
@@ -57,7 +61,10 @@ extension StoreEngine {
         try requireRetirable([old.source, source])
         let before = keys.derived()
         // An earlier change that has failed may be in the log, complete. It must not come back after this one.
-        try writableDatabase(before).connection.truncateLog()
+        let database = try writableDatabase(before)
+        // A new key would take the place of the only one that opens what is there now, such as a backup.
+        if let displacement = database.displacement { throw displacement }
+        try database.connection.truncateLog()
         settle()
         var next = ring
         next.settings.passphrase = passphrase
