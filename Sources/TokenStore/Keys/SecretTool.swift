@@ -109,7 +109,8 @@ extension TokenError {
     /// The error of requests for the cache if the keyring does not return the store's key.
     package static let keyringUnavailable = TokenError(
         .storeUnavailable,
-        "the Secret Service does not return the store's key; unlock the keyring", .then("ssoctl unlock"))
+        "the Secret Service does not return the store's key; “ssoctl unlock --help” says what to do if it does not have it any more; "
+            + "otherwise unlock the keyring", .then("ssoctl unlock"))
 }
 
 /// Runs a program with a short input and a short output, and waits for its end.

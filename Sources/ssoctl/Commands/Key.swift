@@ -122,9 +122,10 @@ struct UnlockCommand: Command {
         commandName: "unlock",
         abstract: "Open the agent's store: with its passphrase, or by reading the key from its source once more.",
         discussion: """
-            The passphrase is asked for on the terminal, or is the first line of standard input. If it is forgotten, the store is lost: \
-            stop the agent with “kill” and the process ID that “ssoctl status” shows, move the file cache.sqlite out of the folder \
-            ~/.local/state/sso-agent, and sign in again.
+            The passphrase is asked for on the terminal, or is the first line of standard input. If it is forgotten, or the keyring that \
+            had the key was deleted, the store is lost: stop the agent with “kill” and the process ID that “ssoctl status” shows, move \
+            the file cache.sqlite out of the folder ~/.local/state/sso-agent, and sign in again. A keyring finds the key by the \
+            path of that folder: if it was moved or renamed, move it back.
 
             Examples:
               ssoctl unlock

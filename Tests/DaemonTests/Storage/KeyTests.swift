@@ -119,6 +119,9 @@ internal import TokenModel
             let all = ListAccounts(clientID: nil)
             let failure = await #expect(throws: TokenError.self) { try await client.listAccounts(all) }
             #expect(failure?.code == .storeUnavailable)
+            // The keyring does not say whether it is locked or has no key, for which only the help has a remedy.
+            let advice = try await f.run("ssoctl", ["unlock", "--help"]).output
+            #expect(failure?.message.contains("ssoctl unlock --help") == true && advice.contains("keyring"))
             rename(bin + "/locked", bin + "/secret")
             try await shell(f, "ssoctl unlock")
             #expect(try await client.listAccounts(all).count == 1)
