@@ -51,6 +51,23 @@ internal import TokenStore
         await store.close()
     }
 
+    /// As on a file system without modes, which ignores that they are set. A folder that is closed protects the files nevertheless.
+    @Test(arguments: [0o700, 0o755]) func reportsThatOtherUsersMayReadTheFiles(mode: Int) async throws {
+        let folder = try await StoreFolder.withOneRecord()
+        let store = try folder.open()
+        for (path, bits) in [(folder.path, mode), (folder.path + "/cache.key", 0o644)] {
+            try FileManager.default.setAttributes([.posixPermissions: bits], ofItemAtPath: path)
+        }
+        for _ in 0..<2 {
+            #expect(try await store.load() == [.sample(1)])
+            let notices = store.report.notices
+            #expect(notices.count == (mode == 0o700 ? 0 : 1))
+            #expect(notices.allSatisfy { $0.hasPrefix("other users may be able to read \(folder.path)/cache.key") })
+            try await store.lock()
+        }
+        await store.close()
+    }
+
     @Test func restoresTheModeOfAFile() async throws {
         let folder = try StoreFolder()
         let store = try folder.open()

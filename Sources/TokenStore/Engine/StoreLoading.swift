@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import PosixFiles
 internal import Synchronization
 internal import TokenModel
 
@@ -71,12 +72,26 @@ extension StoreEngine {
         report.keySource = wrapped?.source
         report.keyPlace = wrapped.map { ring.place(of: $0.source) } ?? ""
         report.quarantined = paths.quarantined
+        noteReadableFiles()
         retireUnneededKeys()
         // A start after an interrupted change of the key; with the log, the key that is not needed goes.
         if settlement != nil, database != nil, pending == nil { truncateLog() }
         strengthenPassphrase()
         ring.settings.passphrase = nil
         return loaded
+    }
+
+    /// Reports that other users may read the files. Their mode is set to 0600 when they are made or found, which has no effect on a file
+    /// system without modes.
+    private func noteReadableFiles() {
+        func isOpen(_ path: String) -> Bool { FileStatus(path)?.isAccessibleToOthers == true }
+        guard isOpen(paths.directory), let path = [ring.keyFile.path, paths.database].first(where: isOpen) else {
+            return
+        }
+        let notice =
+            "other users may be able to read \(path): its mode cannot be set, as on a file system without modes; set SSO_AGENT_STATE_DIR to "
+            + "a folder on another one"
+        if !report.notices.contains(notice) { report.notices.append(notice) }
     }
 
     /// Marks keys for deletion that an interrupted change has left and that the store does not need. A quarantined file may need them.
