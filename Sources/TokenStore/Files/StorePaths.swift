@@ -73,7 +73,9 @@ struct StorePaths: Sendable {
         let lock = try PrivateFiles.store.lock(directory: directory)
         guard lock.acquire() != .held else {
             throw TokenError(
-                .storeUnavailable, "the store in \(directory) is in use by another process; stop the other sso-agent")
+                .storeUnavailable,
+                "the store in \(directory) is in use by another process; stop the other sso-agent, or use its socket; one whose socket was "
+                    + "removed, as after a log-out, ends within a minute")
         }
         return lock
     }
