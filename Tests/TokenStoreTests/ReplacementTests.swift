@@ -147,6 +147,23 @@ internal import TokenModel
         await restored.close()
     }
 
+    /// The lock is on the folder that was there before, and a process that restricts its files may open none in the other one.
+    @Test func loadsNothingFromAFolderThatHasReplacedItsOwn() async throws {
+        let folder = try await StoreFolder.withOneRecord()
+        let store = try folder.open()
+        #expect(try await store.load().count == 1)
+        try await store.lock()
+        let moved = folder.root + "/moved"
+        try FileManager.default.moveItem(atPath: folder.path, toPath: moved)
+        try FileManager.default.copyItem(atPath: moved, toPath: folder.path)
+        let error = await #expect(throws: TokenError.self) { try await store.load() }
+        #expect(error?.details.nextCommand == "kill \(getpid())")
+        try FileManager.default.removeItem(atPath: folder.path)
+        try FileManager.default.moveItem(atPath: moved, toPath: folder.path)
+        #expect(try await store.load().count == 1)
+        await store.close()
+    }
+
     /// The user has deleted a database in quarantine, and not its log.
     @Test func givesADatabaseTheLogOfNoOther() async throws {
         let folder = try await damagedStore()

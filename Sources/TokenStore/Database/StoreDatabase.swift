@@ -60,13 +60,7 @@ final class StoreDatabase {
 
     /// The error of a database that has been removed or replaced since it was opened, as by a backup; nil if it is in its place. What is
     /// written to a file without a name is lost when the process ends.
-    var displacement: TokenError? {
-        guard connection.hasMoved else { return nil }
-        return TokenError(
-            .storeUnavailable,
-            "\(connection.path) was removed or replaced by another program; to have the agent use what is there now",
-            .purpose("kill \(getpid())"))
-    }
+    var displacement: TokenError? { connection.hasMoved ? TokenError.displaced(connection.path) : nil }
 
     /// Writes a commit and the state after it in one transaction.
     ///
@@ -293,4 +287,14 @@ final class StoreDatabase {
         PRAGMA application_id = \(applicationID);
         PRAGMA user_version = \(version);
         """
+}
+
+extension TokenError {
+    /// The error of a file or a folder that has been removed or replaced while it is in use, as by a backup.
+    static func displaced(_ path: String) -> TokenError {
+        TokenError(
+            .storeUnavailable,
+            "\(path) was removed or replaced by another program; to have the agent use what is there now",
+            .purpose("kill \(getpid())"))
+    }
 }

@@ -71,6 +71,10 @@ final class StoreEngine {
         report.quarantined = paths.quarantined
     }
 
+    /// Whether the path leads to the locked folder. Another agent may use one that has taken its place, and a process that has restricted
+    /// its files may open none in it.
+    var isFolderInPlace: Bool { fileLock.file.isAt(paths.directory) }
+
     /// Makes all of the changes durable, or none.
     func apply(_ changes: some Sequence<StoreChange>) throws(TokenError) {
         try write(changes)

@@ -49,6 +49,7 @@ extension StoreEngine {
 
     private func loadFiles<Receiver: RecordReceiver>() throws(TokenError) -> Receiver {
         try paths.requireReachable()
+        guard isFolderInPlace else { throw .displaced(paths.directory) }
         let stuck = replacementError()
         if stuck == nil { try paths.finishQuarantine() }
         // The log belongs to the database that is to be replaced.
