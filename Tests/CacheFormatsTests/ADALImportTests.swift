@@ -153,6 +153,65 @@ internal import TokenModel
         #expect(entry.expiresOn == Int64(979_307_200))
     }
 
+    /// An import replaces a refresh token only by one that is known to be newer. ADAL for Node writes the time of the response.
+    @Test func datesTheTokensOfNodeByTheirResponse() throws {
+        let file = """
+            [{"_authority": "https://login.windows.net/common", "_clientId": "app", "resource": "https://a.example", "isMRRT": true,
+              "createdOn": "2026-11-21T02:00:00.000Z", "userId": "alice@contoso.com", "refreshToken": "rt-1"}]
+            """
+        var cache = CredentialCache()
+        try cache.merge(Array(file.utf8), .adalJSON)
+        let tokens = cache.partition(.standard).accounts.values.flatMap(\.refreshTokens.values)
+        #expect(tokens.map(\.obtainedOn) == [Fixture.whenWritten - 3600])
+    }
+
+    /// The names of ADAL 2.7, and of earlier versions.
+    @Test(arguments: ["extended_expires_on", "ext_expires_on"])
+    func readsTheExtendedLifetimeOfEveryVersion(name: String) throws {
+        let archive = try Self.archive { writer in
+            let time = (key: writer.add(name), value: writer.add(moment: 1_800_000_000))
+            return [(name: "additionalServer", value: writer.add(dictionary: [time], isMutable: false))]
+        }
+        #expect(archive.entries.map(\.extendedExpiresOn) == [1_800_000_000])
+    }
+
+    /// The identifier that the item names itself comes first.
+    @Test(arguments: [nil, "OID.TID"]) func identifiesTheAccountOfAnItemByItsClientInfo(identifier: String?) throws {
+        let archive = try Self.archive { writer in
+            let clientInfo = Base64URL.encode(Data(#"{"uid":"u1","utid":"t1"}"#.utf8))
+            return [
+                (name: "homeAccountId", value: writer.add(identifier)),
+                (name: "clientInfo", value: writer.add(clientInfo)),
+            ]
+        }
+        #expect(archive.entries.map { $0.homeAccountID?.text } == [identifier?.lowercased() ?? "u1.t1"])
+    }
+
+    /// ADAL for iOS leaves it in the keychain, where its tokens were.
+    @Test func skipsTheRecordOfTheLastRemoval() throws {
+        var writer = KeyedArchiveWriter()
+        let members = [
+            (key: writer.add("bundleId"), value: writer.add("com.contoso.notes")),
+            (key: writer.add("wipeTime"), value: writer.add(moment: 1_800_000_000)),
+        ]
+        let root = writer.add(dictionary: members, isMutable: false)
+        writer.finish(root: root)
+        let archive = try ADALArchive(writer.drain())
+        #expect(archive.entries.isEmpty)
+        #expect(archive.skipped.first.map(\.reason) == ["it only says who last removed tokens"])
+    }
+
+    /// An archive with one item.
+    private static func archive(
+        _ members: (inout KeyedArchiveWriter) -> [(name: String, value: Int)]
+    ) throws -> ADALArchive {
+        var writer = KeyedArchiveWriter()
+        let named = members(&writer)
+        let item = writer.add("ADTokenCacheStoreItem", named)
+        writer.finish(root: item)
+        return try ADALArchive(writer.drain())
+    }
+
     @Test(
         arguments: [
             ("2026-11-21 03:38:21.774771", 0, 1_795_232_301), ("2026-11-21 03:38:21", 3600, 1_795_228_701),

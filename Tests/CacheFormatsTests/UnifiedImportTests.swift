@@ -125,6 +125,72 @@ internal import TokenModel
         #expect(plan.report.reasons.contains(reason), "\(plan.report.reasons)")
     }
 
+    /// Early versions of Microsoft's libraries have these types for Entra's accounts, the second one for personal accounts.
+    @Test(arguments: ["MSSTS", "AAD", "MSA", "msa", ""]) func takesEveryTypeOfEntraAccounts(type: String) throws {
+        let file = Self.cache(realm: CacheBuilder.tenant).replacingOccurrences(of: #""MSSTS""#, with: #""\#(type)""#)
+        var cache = CredentialCache()
+        try cache.merge(Array(file.utf8), .msalJSON)
+        let listed = cache.accounts(ListAccounts(clientID: CacheBuilder.app)).accounts
+        #expect(listed.map(\.username) == ["alice@contoso.com"])
+    }
+
+    /// An older file must not bring back the claims of a user that have changed since.
+    @Test(arguments: [("100", "200", "200"), ("200", "100", "200")])
+    func keepsTheIDTokenThatWasIssuedLast(first: String, second: String, kept: String) throws {
+        let tokens = [first, second].map { Self.idToken(["tid": CacheBuilder.tenant, "iat": $0]) }
+        #expect(try Self.importing(tokens) == Self.idToken(["tid": CacheBuilder.tenant, "iat": kept]))
+    }
+
+    /// Without it, an export would name no tenant for the tokens.
+    @Test(arguments: [true, false]) func keepsTheIDTokenThatNamesItsTenant(isFirst: Bool) throws {
+        let naming = Self.idToken(["tid": CacheBuilder.tenant, "iat": "100"])
+        let other = Self.idToken(["iat": "200"])
+        #expect(try Self.importing(isFirst ? [naming, other] : [other, naming]) == naming)
+    }
+
+    /// The values that the cache has may be newer than those of the file.
+    @Test func addsOnlyWhatItDoesNotKnowOfAnAccount() throws {
+        let files = [#""name": "Alice New""#, #""name": "Alice Old", "given_name": "Alice""#].map { fields in
+            Self.cache(realm: CacheBuilder.tenant)
+                .replacingOccurrences(of: #""authority_type""#, with: "\(fields), \"authority_type\"")
+        }
+        var cache = CredentialCache()
+        for file in files { try cache.merge(Array(file.utf8), .msalJSON) }
+        let accounts = cache.partition(.standard).accounts.values.flatMap(\.accounts.values)
+        #expect(accounts.map(\.name) == ["Alice New"])
+        #expect(accounts.map(\.givenName) == ["Alice"])
+    }
+
+    /// Both were saved in one second.
+    @Test func keepsTheAccessTokenThatExpiresLaterOfTwoOfOneSecond() throws {
+        let file = Self.cache(realm: CacheBuilder.tenant)
+        let later = file.replacingOccurrences(of: "1795239000", with: "1795239001")
+            .replacingOccurrences(of: #""at-1""#, with: #""at-2""#)
+        var cache = CredentialCache()
+        for text in [file, later, file] { try cache.merge(Array(text.utf8), .msalJSON) }
+        let tokens = cache.partition(.standard).accounts.values.flatMap(\.accessTokens.values)
+        #expect(tokens.map { $0.secret.reveal() } == ["at-2"])
+    }
+
+    private static func idToken(_ claims: [String: String]) -> String {
+        let user = ["ver": "2.0", "oid": "oid-alice", "sub": "sub-alice", "preferred_username": "alice@contoso.com"]
+        return CacheBuilder.idToken(user.merging(claims) { $1 })
+    }
+
+    /// The ID token that the cache has after imports of files with these.
+    private static func importing(_ tokens: [String]) throws -> String? {
+        var cache = CredentialCache()
+        for token in tokens {
+            let file = """
+                {"IdToken": {"1": {"home_account_id": "oid-alice.\(CacheBuilder.tenant)", "environment": "login.windows.net",
+                  "client_id": "app-1", "realm": "\(CacheBuilder.tenant)", "credential_type": "IdToken", "secret": "\(token)"}}}
+                """
+            try cache.merge(Array(file.utf8), .msalJSON)
+        }
+        let held = cache.partition(.standard).accounts.values.flatMap(\.idTokens.values)
+        return held.count == 1 ? held[0].idToken : nil
+    }
+
     private static let managed =
         "only the app that the device's management gave it to may use it; kept for export only"
 
