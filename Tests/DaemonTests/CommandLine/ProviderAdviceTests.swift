@@ -14,6 +14,14 @@ internal import TokenModel
         return (try Target(command.target.values, for: "sign-in"), command.manner)
     }
 
+    /// The user has named the authority. A host that no cloud knows could not be used otherwise, nor could a farm without a user's name.
+    @Test(arguments: [[], ["--authority", "https://login.contoso.example/common"]])
+    func trustsTheAuthorityOfTheCommandLine(options: [String]) async throws {
+        let (target, _) = try await Self.parsed(Self.typed + options)
+        let parameters = target.parameters(at: target.authority ?? .common)
+        #expect(!parameters.validatesAuthority)
+    }
+
     private static func refused(_ number: Int32) -> TokenError {
         var error = TokenError(.invalidGrant, "refused")
         (error.details.oauthError, error.details.stsErrorCodes) = ("invalid_grant", [number])

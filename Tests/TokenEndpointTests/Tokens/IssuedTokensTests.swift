@@ -66,6 +66,23 @@ internal import TokenModel
         #expect(try IssuedTokens(response, to: .sample(.common), issuer: nil, now: 0).expiresIn == 60)
     }
 
+    /// The second name, without the first label of the host, is that of earlier responses.
+    @Test(
+        arguments: [
+            (
+                #""cloud_instance_name":"microsoftonline.us","cloud_instance_host_name":"login.microsoftonline.us""#,
+                "login.microsoftonline.us"
+            ),
+            (#""cloud_instance_name":"microsoftonline.us""#, "microsoftonline.us"),
+            (#""cloud_instance_host_name":7"#, nil),
+        ] as [(String, String?)])
+    func readsTheCloudOfTheUser(written: String, cloud: String?) throws {
+        let body = Secret(String(Answers.minimal.dropLast() + ",\(written)}"))
+        let response = HTTPResponse(endpoint: "the token endpoint", status: 200, body: body)
+        let tokens = try IssuedTokens(response, to: .sample(.common), issuer: nil, now: 1000)
+        #expect(tokens.cloudName == cloud)
+    }
+
     /// A policy chooses its subjects, which could be the identifiers of other tenants' accounts.
     @Test(arguments: [OAuthVersion.v1, .v2])
     func takesNoSubjectOfAB2CPolicyForAnEntraAccount(version: OAuthVersion) throws {

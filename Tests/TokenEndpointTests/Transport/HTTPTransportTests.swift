@@ -1,5 +1,6 @@
 internal import CCurl
 internal import Curl
+internal import Foundation
 internal import NIOHTTP1
 internal import Synchronization
 internal import TestSupport
@@ -180,6 +181,19 @@ internal import TokenModel
             #expect(error.code == .networkUnavailable)
             #expect(error.details.networkErrorCode == -1004)
         }
+    }
+
+    /// MSAL's apps tell a user who is offline from one whose provider cannot be reached.
+    @Test(
+        arguments: [
+            (ENETUNREACH, -1009), (EHOSTUNREACH, -1009), (ENETDOWN, -1009), (ETIMEDOUT, -1001), (ECONNRESET, -1005),
+            (ECONNREFUSED, -1004), (0, -1004),
+        ] as [(Int32, Int32)])
+    func tellsWhyThereIsNoConnection(errno: Int32, code: Int32) {
+        let request = HTTPRequest(url: "https://id.example/token", correlationID: nil)
+        let error = TokenError(.cannotConnect(errno: errno), reaching: request, through: nil)
+        #expect(error.code == .networkUnavailable)
+        #expect(error.details.networkErrorCode == code)
     }
 
     @Test func reportsAHostThatDoesNotExist() async throws {

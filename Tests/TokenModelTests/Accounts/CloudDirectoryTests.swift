@@ -12,6 +12,19 @@ internal import TokenModel
         #expect(!directory.sameCloud("login.microsoftonline.us", "login.microsoftonline.com"))
     }
 
+    /// Under one of these names, a library may have saved what an app asks for by the other.
+    @Test(arguments: [
+        ("login.microsoftonline.com", "login.windows.net"), ("login.microsoftonline.com", "login.microsoft.com"),
+        ("login.microsoftonline.com", "sts.windows.net"), ("login.microsoftonline.us", "login.usgovcloudapi.net"),
+        ("login.partner.microsoftonline.cn", "login.chinacloudapi.cn"),
+        ("login.windows-ppe.net", "sts.windows-ppe.net"), ("login.windows-ppe.net", "login.microsoft-ppe.com"),
+    ])
+    func knowsTheOtherNamesOfEachCloud(preferred: String, other: String) {
+        let directory = CloudDirectory()
+        #expect(CloudDirectory.isBuiltIn(other) && directory.sameCloud(preferred, other))
+        #expect(directory.cloud(of: other).preferredNetwork == preferred)
+    }
+
     @Test func namesNoHostTwiceAmongTheBuiltInClouds() {
         let hosts = CloudDirectory.builtIn.flatMap(\.aliases)
         #expect(Set(hosts).count == hosts.count)

@@ -31,6 +31,36 @@ internal import TokenModel
         #expect((details.rejection == .refreshToken) == isRejected)
     }
 
+    /// What the code says if the agent has not found out more.
+    @Test(
+        arguments: [
+            (.unauthorizedClient, .app), (.invalidClient, .app), (.accountNotFound, .account),
+            (.ambiguousAccount, .account), (.mismatchedAccount, .account), (.interactionRequired, .account),
+            (.authorityValidation, .authority), (.invalidScope, .scope), (.declinedScopes, .scope),
+            (.invalidDeveloperParameter, .request), (.frameTooLarge, .request), (.cacheBadFormat, .request),
+            (.invalidGrant, .provider), (.serverError, .provider), (.protectionPolicyRequired, .provider),
+            (.networkUnavailable, .network), (.accessDenied, .user), (.userCanceled, .user),
+            (.sessionCanceled, .user), (.storeUnavailable, .store), (.requestDenied, .policy),
+            (.agentUnavailable, .agent), (.peerNotAuthorized, .agent), (.timedOut, nil), (.cancelled, nil),
+        ] as [(TokenError.Code, TokenError.Reason?)])
+    func namesThePartThatUsuallyCausesAFailure(code: TokenError.Code, reason: TokenError.Reason?) {
+        #expect(TokenError(code, "failed").reason == reason)
+    }
+
+    /// Entra refuses with the name of a declined sign-in if a policy of the tenant does not let the user in.
+    @Test(
+        arguments: [
+            (.accessDenied, 53003, .provider), (.accessDenied, 65004, .user), (.accessDenied, 0, .user),
+            (.interactionRequired, 50076, .provider), (.authorizationFailed, 0, .provider),
+            (.invalidScope, 70011, .scope), (.unauthorizedClient, 700_016, .app),
+        ] as [(TokenError.Code, Int32, TokenError.Reason)])
+    func namesThePartThatAProviderRefuses(code: TokenError.Code, number: Int32, reason: TokenError.Reason) {
+        var error = TokenError(code, "refused")
+        error.details.oauthError = code == .accessDenied ? "access_denied" : "refused"
+        error.details.stsErrorCodes = number == 0 ? [] : [number]
+        #expect(error.reason == reason)
+    }
+
     @Test func saysNameNumberAndMessage() {
         #expect(TokenError(.timedOut, "too late").description == "timedOut (-53006): too late")
     }

@@ -32,6 +32,18 @@ internal import TokenModel
         #expect(ScopeSet(scopes).resource == nil)
     }
 
+    /// Entra refuses a request for two resources after the user has signed in, and takes each of these for one.
+    @Test(
+        arguments: [
+            (["User.Read", "https://graph.microsoft.com/Mail.Read"], 1), (["User.Read", "openid", "email"], 1),
+            (["User.Read", "00000003-0000-0000-c000-000000000000/Mail.Read"], 1),
+            (["https://vault.example/read", "https://VAULT.example//.default"], 1), (["openid", "offline_access"], 0),
+            (["User.Read", "https://vault.example/.default"], 2), (["api://a/read", "api://b/read"], 2),
+        ])
+    func countsTheResourcesOfScopes(scopes: [String], count: Int) {
+        #expect(ScopeList.resources(scopes).count == count)
+    }
+
     @Test func keepsTheRequestedScopesOfTooMany() {
         let granted = ScopeSet((0..<300).map { "Scope.\($0)" })
         let limited = granted.limited(keeping: ScopeSet(["scope.299"]))
