@@ -66,6 +66,86 @@ internal import TokenWire
         #expect(try await lines().compactMap { $0["event"] } == ["lock", "unlock"])
     }
 
+    /// A file comes in parts, and is imported with the last one.
+    @Test func hasALineForAnImportAndForAPartThatFails() async throws {
+        func part(isLast: Bool) -> ImportCache {
+            ImportCache(format: .msalJSON, importID: "import", data: Secret(""), isLast: isLast)
+        }
+        for isLast in [false, false, true] {
+            reply(to: part(isLast: isLast), .success(ImportCache.Reply(importID: "import")), from: peer())
+        }
+        #expect(try await lines("import").map { $0["outcome"] } == ["ok"])
+        reply(to: part(isLast: false), .failure(TokenError(.frameTooLarge, "the file is too long")), from: peer())
+        #expect(try await lines("import").map { $0["outcome"] } == ["ok", "frameTooLarge"])
+    }
+
+    /// The first part of an export has tokens already.
+    @Test func hasALineForAnExportAndForAPartThatFails() async throws {
+        func part(_ id: String?) -> ExportCache { ExportCache(format: .msalJSON, includesSecrets: true, exportID: id) }
+        for id in [nil, "next"] { reply(to: part(id), .success(ExportCache.Reply(data: Secret(""))), from: peer()) }
+        reply(to: part("next"), .failure(TokenError(.sessionCanceled, "it was not continued in time")), from: peer())
+        #expect(try await lines("export").map { $0["outcome"] } == ["ok", "sessionCanceled"])
+    }
+
+    /// A process could close its connection, so that no reply is sent.
+    @Test func recordsWhatChangesSomethingWithoutWaitingForTheReply() async throws {
+        let status = KeyStatus(source: .file, place: "cache.key", isOpen: true)
+        #expect(end(SetKey(source: .file), .success(status)))
+        #expect(end(Unlock(), .success(status)))
+        #expect(end(Lock(), .success(status)))
+        let removal = RemoveAccount(clientID: .sample, account: .sample("alice"))
+        #expect(end(removal, .success(RemoveAccount.Reply(removed: true))))
+        let file = ImportCache(format: .msalJSON, data: Secret(""), isLast: true)
+        #expect(end(file, .success(ImportCache.Reply(importID: "import"))))
+        let publication = PublishSocket(path: "/srv/build.sock", clientIDs: [.sample])
+        #expect(end(publication, .success(Self.socket)))
+        #expect(end(UnpublishSocket(name: "build"), .success(UnpublishSocket.Reply(label: "build"))))
+        let configuration = ReloadConfiguration.Reply(files: [], applied: [], awaitingRestart: [])
+        #expect(end(ReloadConfiguration(), .success(configuration)))
+        #expect(!end(ListAccounts(clientID: nil), .success(ListAccounts.Reply(accounts: []))))
+        let events = try await lines().compactMap { $0["event"] }
+        #expect(events == ["key", "unlock", "lock", "sign_out", "import", "publish", "unpublish", "reload"])
+    }
+
+    private func end<Request: WireRequest>(
+        _ request: Request, _ outcome: Result<Request.Reply, TokenError>
+    ) -> Bool {
+        let asked = PolicyRequest(name: RequestFrame.name(of: Request.number) ?? "?", subject: request.subject)
+        return trail.ended(request, asked, outcome, from: peer())
+    }
+
+    /// The log has the names of users only if the configuration says so.
+    @Test(arguments: [false, true]) func namesTheUserOfAPublishedSocketIfItMay(hasNames: Bool) async throws {
+        trail.setHasNames(hasNames)
+        let request = PublishSocket(path: "/srv/build.sock", clientIDs: [.sample], account: "alice@contoso.com")
+        reply(to: request, .success(Self.socket), from: peer())
+        let line = try #require(try await lines("publish").first)
+        #expect(line["username"] == (hasNames ? "alice@contoso.com" : nil))
+        #expect(line["socket"] == "/srv/build.sock" && line["client_id"] == "app" && line["account"] != nil)
+    }
+
+    /// Of which socket they were would not be known otherwise.
+    @Test func writesHowManyFailuresOfAPublishedSocketAreOmittedWhenItEnds() async throws {
+        let rules = SocketRules(
+            userIDs: [1001], clientIDs: [.sample], sharingGroup: .standard, scopes: ScopeSet([]), authorities: [],
+            account: nil)
+        let publication = Publication(id: 1, rules: rules, account: nil, summary: Self.socket)
+        let request = PolicyRequest(name: "export_cache", subject: RequestSubject(isLimitedToApp: false))
+        for process in Int32(0)..<100 {
+            let peer = PeerIdentity(userID: 1001, processID: process)
+            trail.refused(request, .requestDenied, from: peer, by: publication)
+        }
+        trail.ended(publication)
+        let omitted = try await lines("omitted")
+        #expect(omitted.count == 1 && count(omitted) == 100 - FailureLimit.eventsPerMinute)
+        #expect(omitted.first?["socket"] == "build" && omitted.first?["pid"] == nil)
+    }
+
+    private static let socket = PublishedSocket(
+        path: "/srv/build.sock", label: "build", userIDs: [1001], clientIDs: [.sample], sharingGroup: .standard,
+        scopes: ScopeSet([]), authorities: [], account: AccountReference(username: "alice@contoso.com"),
+        expiresOn: 3600, connections: 0)
+
     /// Records a silent request of an app that the policy refuses.
     private func refuse(_ clientID: String, from peer: ConnectedPeer) throws {
         var parameters = TokenParameters.sample()

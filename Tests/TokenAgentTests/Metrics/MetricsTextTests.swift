@@ -89,6 +89,33 @@ internal import TokenModel
         #expect(series.first { $0.labels["outcome"] == "renewed" }?.value == 1)
     }
 
+    /// A user takes minutes to enter a code, for which the agent asks every few seconds: these are neither failures nor answers.
+    @Test func countsTheRequestsForACodeThatIsNotEnteredYetApart() {
+        let metrics = AgentMetrics()
+        for name in ["authorization_pending", "slow_down", "expired_token"] {
+            var error = TokenError(.serverOAuth, "not yet")
+            error.details.oauthError = name
+            metrics.redeemed(.deviceCode, error, in: .milliseconds(5))
+        }
+        let counts = metrics.snapshot.filter { $0.name == MetricName.tokenRequests.rawValue }
+        #expect(counts.first { $0.labels["outcome"] == "pending" }?.value == 2)
+        #expect(counts.first { $0.labels["outcome"] == "serverOAuth" }?.value == 1)
+        #expect(counts.allSatisfy { $0.labels["grant"] == "device_code" })
+        let times = metrics.snapshot.filter { $0.name == MetricName.tokenRequestTime.rawValue }
+        #expect(times.map(\.value) == [1])
+    }
+
+    @Test func countsTheSilentRequestsThatAreThrottled() {
+        let metrics = AgentMetrics()
+        var error = TokenError(.serverError, "busy")
+        for isThrottled in [false, true, true] {
+            error.details.isThrottled = isThrottled
+            metrics.replied(to: AcquireTokenSilent.number, Result<TokenResult, TokenError>.failure(error))
+        }
+        let series = metrics.snapshot.filter { $0.name == MetricName.throttled.rawValue }
+        #expect(series.map(\.value) == [2])
+    }
+
     /// docs/metrics.md explains each measurement, with its kind, and no other.
     @Test func isDocumented() throws {
         let document = try String(contentsOfFile: PackageFolder.path("docs/metrics.md"), encoding: .utf8)

@@ -66,6 +66,33 @@ internal import TokenWire
         #expect(logged.isEmpty, "\(logged)")
     }
 
+    /// A transfer has many parts, and one message.
+    @Test func namesTheFirstPartOfAnExport() {
+        for id in [nil, "next", "last"] {
+            let part = ExportCache(format: .msalJSON, includesSecrets: true, exportID: id)
+            reply(to: part, .success(ExportCache.Reply(data: Secret("secret"))))
+        }
+        #expect(logged.count == 1 && logged.first?.contains("export_cache") == true, "\(logged)")
+    }
+
+    @Test func namesTheLastPartOfAnImport() {
+        for isLast in [false, false, true] {
+            let part = ImportCache(format: .msalJSON, importID: "import", data: Secret("secret"), isLast: isLast)
+            reply(to: part, .success(ImportCache.Reply(importID: "import")))
+        }
+        #expect(logged.count == 1 && logged.first?.contains("import_cache") == true, "\(logged)")
+    }
+
+    @Test func namesAChangeOfTheKeyAlsoIfItFails() {
+        let status = KeyStatus(source: .file, place: "cache.key", isOpen: true)
+        let request = SetKey(source: .passphrase, passphrase: Secret("secret-1"))
+        reply(to: request, .success(status))
+        reply(to: request, .failure(TokenError(.storeUnavailable, "the disk is full")))
+        #expect(logged.count == 2)
+        for message in logged { #expect(message.contains("set_key") && !message.contains("secret"), "\(message)") }
+        #expect(logged.last?.contains("storeUnavailable") == true)
+    }
+
     /// An app that repeats a request that fails must not fill the disk.
     @Test func limitsTheMessagesAboutFailures() {
         for _ in 0..<1000 {

@@ -52,6 +52,15 @@ internal import TokenModel
         #expect(await parts.redemptionCounts == [0, 0])
     }
 
+    @Test func countsTheRequestsThatShareARedemption() async throws {
+        try await parts.signIn("alice", "1").value()
+        var requests: [Pending<TokenResult>] = []
+        for _ in 0..<3 { requests.append(await parts.acquire(.sample("alice"))) }
+        await parts.provider.redemptions.next().answer(.sample("alice", "2"))
+        for request in requests { try await request.value() }
+        #expect(await parts.sharedCount == 2)
+    }
+
     /// The token endpoint refuses a refresh token with another redirect URI than the app's.
     @Test func sharesNoRedemptionBetweenRedirectURIs() async throws {
         try await parts.signIn("alice", "1").value()
@@ -249,6 +258,11 @@ extension Parts {
     ) -> [Pending<TokenResult>] {
         defer { endConnection(of: 1, number) }
         return [acquire(request, on: number), redeem(grant, on: number)]
+    }
+
+    /// The measurement of requests that have shared a redemption.
+    fileprivate var sharedCount: Int64? {
+        core.metrics.snapshot.first { $0.name == MetricName.sharedRedemptions.rawValue }?.value
     }
 
     /// The number of redemptions in progress, and the number that commits of the store are told of.
