@@ -75,6 +75,16 @@ internal import TokenModel
         #expect(try await waiting.error()?.code == .timedOut)
     }
 
+    /// The second name is that of Entra's v1 endpoint.
+    @Test(arguments: ["expired_token", "code_expired"]) func timesOutWithItsCode(name: String) async throws {
+        let id = try await parts.beginDeviceCode()
+        let waiting = await parts.completeDeviceCode(id)
+        try await parts.settle()
+        try await parts.timers.advance(by: 5)
+        await parts.provider.redemptions.next().fail(.refusal(name, .serverOAuth))
+        #expect(try await waiting.error()?.code == .timedOut)
+    }
+
     @Test func keepsTheErrorOfAnExpiredSessionForALaterWait() async throws {
         let id = try await parts.beginDeviceCode()
         try await parts.timers.advance(by: 900)

@@ -5,6 +5,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 internal import TokenModel
+internal import TokenWire
 
 /// The agent's part of `ssoctl doctor`.
 @Suite(.bounded) struct DiagnosisTests {
@@ -35,6 +36,32 @@ internal import TokenModel
                 })
             let provider = try await check("token endpoint", f)
             #expect(!provider.ok && provider.hint?.hasPrefix("wait, and try again") == true, "\(provider)")
+        }
+    }
+
+    /// Each costs more than other requests, and may take half a minute.
+    @Test func limitsTheDiagnosesThatOneProcessWaitsFor() async throws {
+        try await AgentFixture.with { f in
+            f.emulator.control.inject(
+                Fault {
+                    $0.endpoint = .openIDConfiguration
+                    $0.hold = true
+                })
+            _ = try await f.agent.listAccounts(ListAccounts(clientID: nil))
+            let request = Diagnose(authority: try f.parameters().authority)
+            let peer = try RawPeer(f.socketPath)
+            for id in UInt64(1)...9 { try peer.write(request, id: id) }
+            // The first waits for the provider, and others for the first. A request that waits for nothing is answered meanwhile.
+            var refused: ReplyFrame?
+            for id in UInt64(10)...29 where refused == nil {
+                try peer.write(CompleteInteractive(sessionID: "unknown"), id: id)
+                let reply = try await offPool { try peer.reply() }
+                if let reply, reply.id < 10 { refused = reply }
+            }
+            let failure = try refused?.failure
+            #expect(refused?.id == 9 && failure?.code == .requestDenied)
+            await f.emulator.control.waitForHeld(atLeast: 1)
+            f.emulator.control.release()
         }
     }
 }

@@ -29,6 +29,18 @@ internal import TokenWire
         }
     }
 
+    /// The reply could not hold it.
+    @Test func refusesASignInWhoseURLWouldBeTooLong() async throws {
+        try await AgentFixture.with { f in
+            var parameters = try f.parameters()
+            // Each blank is three characters of the URL.
+            parameters.claims = "{\"a\":\"" + String(repeating: " ", count: 12_000) + "\"}"
+            let request = BeginInteractive(parameters: parameters)
+            let error = await #expect(throws: TokenError.self) { try await f.agent.beginInteractive(request) }
+            #expect(error?.code == .invalidDeveloperParameter && error?.message.contains("shorten claims") == true)
+        }
+    }
+
     @Test func endsWhenItIsCancelled() async throws {
         try await AgentFixture.with { f in
             let begun = try await f.agent.beginInteractive(BeginInteractive(parameters: f.parameters()))

@@ -59,6 +59,22 @@ internal import TokenModel
         #expect(parts.store.refreshTokens == ["rt-1"])
     }
 
+    /// The store was locked while the authority was validated. The response could not be saved, and would be lost.
+    @Test func sendsNothingOnceTheStoreIsBeingLocked() async throws {
+        let parameters = TokenParameters.sample(authority: try Authority("https://login.example.com/common"))
+        let request = RedeemGrant(
+            parameters: parameters, kind: .refreshToken, grant: Secret("rt-app"), account: AccountReference())
+        let grant = await parts.redeem(request)
+        let discovery = await parts.provider.discoveries.next()
+        try await parts.start { parts async throws(TokenError) in
+            parts.core.commits.beginClosing(TokenError(.storeUnavailable, "the store is being locked"))
+        }.value()
+        discovery.answer([])
+        try await parts.settle()
+        try #require(parts.provider.redemptions.count == 0)
+        #expect(try await grant.error()?.code == .storeUnavailable)
+    }
+
     private func redeem(
         _ token: String, of account: AccountReference = AccountReference()
     ) async -> Pending<TokenResult> {

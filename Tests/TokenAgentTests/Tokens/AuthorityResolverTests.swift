@@ -40,6 +40,44 @@ internal import TokenModel
         #expect(await parts.authority(parameters, movedTo: name).environment == host)
     }
 
+    /// Hosts have no capitals in the cache.
+    @Test func movesAnAuthorityByANameInAnyCase() async throws {
+        var parameters = TokenParameters.sample()
+        parameters.extraParameters["instance_aware"] = "True"
+        for name in ["Login.MicrosoftOnline.US", "MICROSOFTONLINE.us"] {
+            let moved = await parts.authority(parameters, movedTo: name)
+            #expect(moved.url == "https://login.microsoftonline.us/common", "\(name)")
+        }
+    }
+
+    /// Nothing says whose a domain is. An app names it as known, or has validation off.
+    @Test(arguments: [
+        ("https://login.contoso.com/tfp/t/b2c_1_in", true, true), ("https://t.b2clogin.com/tfp/t/b2c_1_in", true, true),
+        ("https://login.contoso.com/tfp/t/b2c_1_in", false, false),
+        ("https://login.microsoftonline.com/tfp/t/b2c_1_in", true, false),
+        ("https://localhost:8443/tfp/t/b2c_1_in", true, false),
+    ])
+    func validatesNoB2CPolicyAtAnotherHost(url: String, validates: Bool, isRefused: Bool) async throws {
+        let refusal = try await parts.refusal(url, validates: validates)
+        #expect(refusal?.code == (isRefused ? .unsupportedFunctionality : nil))
+    }
+
+    /// Neither could be stored, nor be named in a reply.
+    @Test func refusesAppsAndAuthoritiesWithNamesThatAreTooLong() async throws {
+        let long = String(repeating: "x", count: 1025)
+        for (app, url, isRefused) in [
+            ("app", "https://login.microsoftonline.com/\(long.dropLast())", false),
+            ("app", "https://login.microsoftonline.com/\(long)", true),
+            (long, "https://login.microsoftonline.com/common", true),
+            ("app", "https://login.contoso.com/tfp/t/\(long)\(long)", true),
+        ] {
+            var parameters = TokenParameters.sample(authority: try Authority(url))
+            parameters.clientID = try #require(ClientID(app))
+            let refusal = await parts.refusal(of: parameters)
+            #expect(refusal?.code == (isRefused ? TokenError.Code.invalidDeveloperParameter : nil), "\(app) \(url)")
+        }
+    }
+
     @Test func storesLearntClouds() async throws {
         let resolving = try await parts.resolve("https://login.example.com/common")
         await parts.provider.discoveries.next().answer([.sample])

@@ -124,6 +124,26 @@ internal import TokenModel
         #expect(parts.store.notes == 1)
     }
 
+    // MARK: The scopes of a response
+
+    /// `email` opens nothing, and a provider need not name it among the granted scopes.
+    @Test(
+        arguments: [
+            (["User.Read", "email"], []), (["User.Read", "Mail.Read", "email"], ["Mail.Read"]),
+        ] as [([String], [String])])
+    func reportsTheScopesThatWereDeclined(requested: [String], declined: [String]) async throws {
+        var response = IssuedTokens.sample("alice", "1")
+        response.scopes = ScopeSet(["User.Read"])
+        let (tokens, parameters) = (response, TokenParameters.sample(requested))
+        let saving = await parts.start { parts async throws(TokenError) in
+            try await parts.core.saver.save(tokens, from: .signIn, parameters, at: parameters.authority)
+        }
+        let error = try await saving.error()
+        #expect(error?.code == (declined.isEmpty ? nil : .declinedScopes))
+        #expect((error?.details.declinedScopes ?? []) == declined)
+        #expect(parts.store.refreshTokens == ["rt-1"])
+    }
+
     // MARK: A lost response
 
     @Test func keepsTheNoteOfATokenThatMayHaveArrived() async throws {

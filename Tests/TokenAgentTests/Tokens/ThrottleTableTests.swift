@@ -19,6 +19,17 @@ internal import TokenModel
         #expect(kept == keys.filter(kept.contains).suffix(32), "the latest ones")
     }
 
+    /// As in MSAL. An app may ask for any number of scopes.
+    @Test func keepsTheErrorsOf1000Requests() throws {
+        let table = ThrottleTable()
+        let keys = try (0..<1010).map { try Self.key($0) }
+        for (number, key) in keys.enumerated() {
+            _ = table.record(TokenError(.interactionRequired, "sign in"), for: key, at: Int64(number / 10))
+        }
+        let kept = keys.filter { table.error(for: $0, at: 110) != nil }
+        #expect(kept == keys.suffix(1000), "the latest ones")
+    }
+
     /// Of an overloaded server, only the scopes of the request are recorded.
     @Test(arguments: [false, true]) func keepsFewErrorsOfLongRequests(isOverload: Bool) throws {
         let table = ThrottleTable()
