@@ -53,7 +53,7 @@ package final class TokenEndpointClient: Sendable {
         try await withCorrelationID(request.correlationID) { () async throws(TokenError) in
             let endpoints = try await endpoints(
                 of: request.authority, version: request.version, correlationID: request.correlationID)
-            let form = try request.form(acceptsOfflineAccess: endpoints.acceptsOfflineAccess)
+            let form = try request.form(reservedScopes: endpoints.reservedScopes)
             let (now, delivery) = (now, delivery ?? DeliveryTracker())
             do throws(TokenError) {
                 let endpoint = try request.requireAllowedEndpoint(endpoints.token)
@@ -137,7 +137,7 @@ extension TokenEndpointClient {
         try await withCorrelationID(request.correlationID) { () async throws(TokenError) in
             let endpoints = try await currentEndpoints(
                 of: request.authority, version: request.version, correlationID: request.correlationID)
-            let form = try request.form(acceptsOfflineAccess: endpoints.acceptsOfflineAccess)
+            let form = try request.form(reservedScopes: endpoints.reservedScopes)
             guard let url = endpoints.deviceCode else {
                 throw TokenError(.unsupportedFunctionality, "\(request.authority) offers no device code sign-in")
             }

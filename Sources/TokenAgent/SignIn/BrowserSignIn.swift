@@ -113,7 +113,7 @@ extension SignInSessions {
             redirectURI: redirectURI, state: state, challenge: challenge, nonce: nonce, prompt: prompt(for: request),
             loginHint: request.loginHint, domainHint: request.domainHint, account: request.account.homeAccountID,
             claims: parameters.mergedClaims, extraParameters: parameters.extraParameters,
-            kind: parameters.authority.kind, acceptsOfflineAccess: endpoints.acceptsOfflineAccess,
+            kind: parameters.authority.kind, reservedScopes: endpoints.reservedScopes,
             correlationID: parameters.correlationID)
     }
 

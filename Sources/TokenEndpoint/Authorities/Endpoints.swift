@@ -1,4 +1,4 @@
-internal import TokenModel
+package import TokenModel
 
 /// The endpoints of an authority.
 package struct Endpoints: Sendable, Equatable {
@@ -12,8 +12,8 @@ package struct Endpoints: Sendable, Equatable {
     package var pushedAuthorization: String?
     /// Whether the provider refuses authorization requests that were not pushed.
     package var requiresPushedAuthorization = false
-    /// Whether the scope `offline_access` may be sent: false for an OpenID provider whose discovery document lists its scopes without it.
-    package var acceptsOfflineAccess = true
+    /// The reserved scopes that may be sent: without those that an OpenID provider does not have, whose discovery document lists its scopes.
+    package var reservedScopes = ScopeSet.reserved
     /// The issuer of an OpenID provider, or of a B2C policy or an AD FS whose discovery document names it; nil for Entra and
     /// External ID, whose issuers depend on the user.
     package var issuer: ExpectedIssuer?
@@ -75,16 +75,18 @@ package struct Endpoints: Sendable, Equatable {
             issuer: try Self.issuer(document, of: authority, response))
         pushedAuthorization = document.text("pushed_authorization_request_endpoint")
         requiresPushedAuthorization = document["require_pushed_authorization_requests"]?.boolean ?? false
-        acceptsOfflineAccess = authority.kind != .openID || Self.acceptsOfflineAccess(document)
+        if authority.kind == .openID { reservedScopes = Self.reservedScopes(document) }
         try requireSafe(for: authority, response)
     }
 
-    /// Whether a provider accepts the scope `offline_access`, according to its discovery document. The document need not list the scopes; but
-    /// if it does, it should list this one, which OpenID Connect defines (OpenID Connect Discovery 1.0 section 3). Some providers that
-    /// do not have it, such as Google and Amazon Cognito, refuse the whole request for it.
-    private static func acceptsOfflineAccess(_ document: JSONTree) -> Bool {
-        guard case .list(let scopes)? = document["scopes_supported"], !scopes.isEmpty else { return true }
-        return scopes.contains { $0.string == ScopeSet.offlineAccess }
+    /// The reserved scopes that a provider accepts, according to its discovery document. The document need not list the scopes; but if it
+    /// does, it should list those that OpenID Connect defines (OpenID Connect Discovery 1.0 section 3). Some providers refuse the whole
+    /// request for one that they do not have, such as Google and Amazon Cognito for `offline_access`, and Django OAuth Toolkit for `profile`.
+    /// Every provider has `openid`.
+    private static func reservedScopes(_ document: JSONTree) -> ScopeSet {
+        guard case .list(let listed)? = document["scopes_supported"], !listed.isEmpty else { return .reserved }
+        let known = Set(listed.compactMap(\.string))
+        return ScopeSet(ScopeSet.reserved.scopes.filter { $0 == ScopeSet.openID || known.contains($0) })
     }
 
     /// The error for a response that is no discovery document: Microsoft's clouds report an unknown tenant as an OAuth error.

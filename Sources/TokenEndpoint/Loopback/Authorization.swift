@@ -24,20 +24,20 @@ package struct AuthorizationRequest: Sendable {
     ///   - extraParameters: further parameters of the app; names that the protocol sets are ignored.
     ///   - kind: the kind of identity provider. Microsoft's are sent `client_info` and the parameters of Microsoft's
     ///     libraries; others are sent the parameters of OpenID Connect only.
-    ///   - acceptsOfflineAccess: `Endpoints.acceptsOfflineAccess` of the provider.
+    ///   - reservedScopes: `Endpoints.reservedScopes` of the provider.
     /// - Throws: `invalidDeveloperParameter` (-51112) if a v1 request does not name exactly one resource.
     package init(
         clientID: ClientID, version: OAuthVersion, scopes: ScopeSet, redirectURI: String, state: String,
         challenge: String, nonce: String? = nil, prompt: String? = nil, loginHint: String? = nil,
         domainHint: String? = nil, account: HomeAccountID? = nil, claims: String? = nil,
-        extraParameters: [String: String] = [:], kind: Authority.Kind = .entra, acceptsOfflineAccess: Bool = true,
+        extraParameters: [String: String] = [:], kind: Authority.Kind = .entra, reservedScopes: ScopeSet = .reserved,
         correlationID: CorrelationID
     ) throws(TokenError) {
         var query = FormParameters()
         query.add("client_id", clientID.text)
         query.add("response_type", "code")
         query.add("redirect_uri", redirectURI)
-        try query.addAudience(scopes, version: version, acceptsOfflineAccess: acceptsOfflineAccess)
+        try query.addAudience(scopes, version: version, reserved: reservedScopes)
         query.add("state", state)
         query.add("nonce", nonce)
         query.add("code_challenge", challenge)

@@ -34,10 +34,10 @@ package struct DeviceCodeRequest: Sendable {
     }
 
     /// Encodes the body.
-    func form(acceptsOfflineAccess: Bool) throws(TokenError) -> FormParameters {
+    func form(reservedScopes: ScopeSet) throws(TokenError) -> FormParameters {
         var form = FormParameters()
         form.add("client_id", clientID.text)
-        try form.addAudience(scopes, version: version, acceptsOfflineAccess: acceptsOfflineAccess)
+        try form.addAudience(scopes, version: version, reserved: reservedScopes)
         form.add("client_info", authority.kind == .openID ? nil : "1")
         form.add("claims", claims)
         form.add(extra: extraParameters)

@@ -79,11 +79,11 @@ extension TokenRequest {
     /// Encodes the body.
     ///
     /// - Throws: `invalidDeveloperParameter` (-51112) if a v1 request does not name exactly one resource.
-    func form(acceptsOfflineAccess: Bool = true) throws(TokenError) -> FormParameters {
+    func form(reservedScopes: ScopeSet = .reserved) throws(TokenError) -> FormParameters {
         var form = FormParameters()
         form.add("client_id", clientID.text)
         add(grant, to: &form)
-        try form.addAudience(scopes, version: version, acceptsOfflineAccess: acceptsOfflineAccess)
+        try form.addAudience(scopes, version: version, reserved: reservedScopes)
         form.add("client_info", authority.kind == .openID ? nil : "1")
         form.add("claims", claims)
         form.add(extra: extraParameters)
@@ -133,15 +133,13 @@ extension TokenRequest {
 extension FormParameters {
     /// Adds the requested scopes and the reserved ones in v2, the resource in v1.
     ///
-    /// - Parameter acceptsOfflineAccess: whether the provider accepts `offline_access`. If not, it is added only for an app that names it.
+    /// - Parameter reserved: the reserved scopes that the provider accepts. Another one is added only for an app that names it.
     mutating func addAudience(
-        _ scopes: ScopeSet, version: OAuthVersion, acceptsOfflineAccess: Bool
+        _ scopes: ScopeSet, version: OAuthVersion, reserved: ScopeSet
     ) throws(TokenError) {
         switch version {
         case .v2:
-            let isLeftOut = !acceptsOfflineAccess && !scopes.contains(ScopeSet.offlineAccess)
-            let added: ScopeSet =
-                isLeftOut ? ScopeSet.reserved.subtracting(ScopeSet([ScopeSet.offlineAccess])) : .reserved
+            let added = ScopeSet(ScopeSet.reserved.scopes.filter { reserved.contains($0) || scopes.contains($0) })
             // The reserved scopes replace the app's spelling of them.
             add("scope", scopes.subtracting(.reserved).union(added).target)
         case .v1:

@@ -66,9 +66,12 @@ public struct ScopeSet: Sendable, CustomStringConvertible {
     /// The scopes of this set, followed by those that only `other` has.
     public func union(_ other: ScopeSet) -> ScopeSet { ScopeSet(scopes + other.scopes) }
 
-    /// The scopes that the agent adds to every v2 request, but for `offline_access` if an OpenID provider does not have it. An app need not
-    /// request them, and an app on MSAL may not.
-    public static let reserved = ScopeSet(["openid", "profile", offlineAccess])
+    /// The scopes that the agent adds to every v2 request, but for those that an OpenID provider does not have. An app need not request them,
+    /// and an app on MSAL may not.
+    public static let reserved = ScopeSet([openID, "profile", offlineAccess])
+
+    /// The scope of every request to an OpenID provider (OpenID Connect Core 1.0 section 3.1.2.1).
+    package static let openID = "openid"
 
     /// The scope with which an app requests a refresh token (OpenID Connect Core 1.0 section 11).
     package static let offlineAccess = "offline_access"
