@@ -56,6 +56,8 @@ final class RefreshTokenSender {
         }
         request.subject = memory.cache.subject(
             of: plan.account, for: parameters.clientID, at: plan.authority, in: group)
+        request.grantedScopes = memory.cache.grantedScopes(
+            of: plan.account, for: parameters.clientID, at: plan.authority, in: group)
         let delivery = DeliveryTracker()
         let response: IssuedTokens
         do throws(TokenError) {

@@ -103,6 +103,20 @@ extension CredentialCache {
         return tokens.min { $0.key < $1.key }?.subject
     }
 
+    /// The scopes that an OpenID provider granted last to an app for an account: those of its newest access token. Nil if the cache has none,
+    /// and if they do not include `openid`: the provider has not named the granted scopes then, and those saved are the app's.
+    package func grantedScopes(
+        of account: AccountKey, for clientID: ClientID, at authority: Authority, in group: SharingGroup
+    ) -> ScopeSet? {
+        guard authority.kind == .openID else { return nil }
+        let realm = authority.realm.lowercased()
+        let tokens = partition(group)[account].accessTokens.values.filter {
+            $0.clientID == clientID && $0.realm == realm && clouds.sameCloud($0.environment, authority.environment)
+        }
+        let newest = tokens.max { ($0.cachedAt, $0.key) < ($1.cachedAt, $1.key) }
+        return newest.flatMap { $0.scopes.contains(ScopeSet.openID) ? $0.scopes : nil }
+    }
+
     /// Whether a refresh token may be redeemed for a request.
     func serves(_ token: RefreshTokenRecord, _ parameters: TokenParameters, at authority: Authority) -> Bool {
         guard authority.admits(token.account), let binding = token.binding,

@@ -27,6 +27,8 @@ package struct TokenRequest: Sendable {
     package var nonce: String?
     /// The `sub` claim of the app's last ID token for the account, which a refresh must not change; nil if it is not known.
     package var subject: String?
+    /// The scopes that an OpenID provider has granted with the refresh token; nil if they are not known.
+    package var grantedScopes: ScopeSet?
 
     package init(
         grant: Grant, clientID: ClientID, authority: Authority, version: OAuthVersion, scopes: ScopeSet,
@@ -76,14 +78,17 @@ package enum Grant: Sendable {
 }
 
 extension TokenRequest {
-    /// Encodes the body.
+    /// Encodes the body. A redemption of a refresh token must not request a scope that was not granted (RFC 6749 section 6): providers refuse
+    /// it. So a reserved scope that the app does not name, and that was not granted, is not sent.
     ///
     /// - Throws: `invalidDeveloperParameter` (-51112) if a v1 request does not name exactly one resource.
     func form(reservedScopes: ScopeSet = .reserved) throws(TokenError) -> FormParameters {
         var form = FormParameters()
         form.add("client_id", clientID.text)
         add(grant, to: &form)
-        try form.addAudience(scopes, version: version, reserved: reservedScopes)
+        let granted = grantedScopes ?? reservedScopes
+        let reserved = ScopeSet(reservedScopes.scopes.filter { granted.contains($0) })
+        try form.addAudience(scopes, version: version, reserved: reserved)
         form.add("client_info", authority.kind == .openID ? nil : "1")
         form.add("claims", claims)
         form.add(extra: extraParameters)

@@ -68,6 +68,29 @@ internal import TokenModel
         }
     }
 
+    /// A redemption must not request a scope that was not granted (RFC 6749 section 6); those made with Authlib, such as Canaille, refuse it.
+    @Test func renewsWithoutTheReservedScopesThatWereNotGranted() async throws {
+        try await AgentFixture.online { f in
+            f.emulator.control.settings.declinedScopes = ["profile"]
+            let parameters = try f.parameters(at: Self.main, kind: .openID)
+            let reference = try await f.signIn(Self.alice, parameters).account.reference
+            for _ in 0..<2 { _ = try await f.silent(parameters, reference, force: true) }
+            #expect(Self.redeemedScopes(f) == [ScopeSet(["User.Read", "openid"]), ScopeSet(["User.Read", "openid"])])
+            // A provider that does not name the granted scopes has granted all.
+            f.clock.advance(by: 1)
+            f.emulator.control.settings.tokenReply = ["scope": .null]
+            try await f.signIn(Self.alice, parameters)
+            f.emulator.control.resetCounts()
+            _ = try await f.silent(parameters, reference, force: true)
+            #expect(Self.redeemedScopes(f) == [ScopeSet(["User.Read"]).union(.reserved)])
+        }
+    }
+
+    private static func redeemedScopes(_ f: AgentFixture) -> [ScopeSet] {
+        f.emulator.control.requests.filter { $0.counter == .refreshToken }.compactMap { $0.parameters["scope"] }
+            .map(ScopeSet.init(target:))
+    }
+
     @Test func signsInWithACodeOnAnotherDevice() async throws {
         try await AgentFixture.online { f in
             f.timers.skipDelays(upTo: 5)
