@@ -211,7 +211,11 @@ extension Saving {
             guard credentials.accounts.isEmpty, let name = account.name else { return nil }
             return blankAccount(username: name)
         }
-        var record = blankAccount(username: username(claims) ?? "")
+        var record = blankAccount(username: username(claims) ?? claims.subject ?? "")
+        // The ID token of a redemption need not repeat the user's names (OpenID Connect Core 1.0 section 12.2).
+        if requested.kind == .openID, username(claims) == nil, let known = credentials.accounts[record.key] {
+            record.username = known.username
+        }
         // The key of a record without an identifier is its username, which has to be that of the tokens.
         if let name = account.name, record.username.lowercased() != name { record.username = name }
         record.localAccountID = claims.localAccountID
@@ -231,13 +235,14 @@ extension Saving {
         return record
     }
 
+    /// The name by which the claims call the user; nil if they have none. The subject of an OpenID provider is no name.
     private func username(_ claims: IDTokenClaims) -> String? {
         let preferred = claims.preferredUsername?.trimmedNonEmpty
         switch (requested.kind, parameters.version) {
         // The text that MSAL returns; apps may depend on it.
         case (.b2c, .v2): return preferred ?? Account.missingUsername
         case (.openID, _):
-            return preferred ?? claims.upn?.trimmedNonEmpty ?? claims.email?.trimmedNonEmpty ?? claims.subject
+            return preferred ?? claims.upn?.trimmedNonEmpty ?? claims.email?.trimmedNonEmpty
         case (_, .v1): return claims.preferredUsername ?? claims.v1UserID
         case (_, .v2): return claims.username
         }

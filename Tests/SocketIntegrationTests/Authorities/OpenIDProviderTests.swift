@@ -91,6 +91,17 @@ internal import TokenModel
             .map(ScopeSet.init(target:))
     }
 
+    /// The ID token of a redemption need not have the user's names (OpenID Connect Core 1.0 section 12.2).
+    @Test func keepsTheUsernameIfARenewedIDTokenHasNone() async throws {
+        try await AgentFixture.online { f in
+            let parameters = try f.parameters(at: Self.main, kind: .openID)
+            let reference = try await f.signIn(Self.alice, parameters).account.reference
+            f.emulator.control.settings.idTokenClaims = ["preferred_username": .null, "upn": .null, "email": .null]
+            #expect(try await f.silent(parameters, reference, force: true).account.username == Self.alice)
+            #expect(try await f.silent(parameters, AccountReference(username: Self.alice)).isFromCache)
+        }
+    }
+
     @Test func signsInWithACodeOnAnotherDevice() async throws {
         try await AgentFixture.online { f in
             f.timers.skipDelays(upTo: 5)
