@@ -137,6 +137,13 @@ struct SignInOptions: ParsableArguments {
         return other
     }
 
+    /// These options for a browser that the user starts.
+    var withPrintedPage: SignInOptions {
+        var other = self
+        (other.usesDeviceCode, other.usesBrowser, other.printsURL) = (false, false, true)
+        return other
+    }
+
     /// These options with a `prompt` parameter.
     func asking(_ prompt: String) -> SignInOptions {
         var other = self

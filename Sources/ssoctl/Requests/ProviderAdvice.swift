@@ -94,6 +94,10 @@ extension CommandFailure {
         switch error.code {
         case .authorizationFailed where error.details.oauthError == nil:
             failure.nextCommand = target.command("sign-in", manner.onAnotherDevice.words)
+        // The provider offers no code for another device, which replaces a browser that cannot be started here. At a B2C authority, the
+        // code is that of a host that cannot be validated.
+        case .unsupportedFunctionality where target.authority?.kind != .b2c && !manner.usesBrowser && !manner.printsURL:
+            failure.nextCommand = target.command("sign-in", manner.withPrintedPage.words)
         // Nobody has finished the page; a provider that does not respond is another code.
         case .timedOut, .sessionCanceled: failure.nextCommand = target.command("sign-in", manner.words)
         case .declinedScopes: failure.nextCommand = target.command("sign-in", manner.asking("consent").words)

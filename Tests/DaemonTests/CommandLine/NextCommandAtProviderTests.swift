@@ -94,6 +94,22 @@ internal import Testing
         }
     }
 
+    /// Where no browser can be started, the sign-in uses a code, and so does the advice after `--browser`.
+    @Test func printsThePageOfAProviderWithoutDeviceCodes() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.ssoctl([
+                "app", "add", "id", "--client-id", "app-1", "--authority", "\(f.emulator.url)/openid/main",
+                "--authority-kind", "openid", "--scope", "User.Read",
+            ])
+            f.emulator.control.settings.openIDConfiguration = ["device_authorization_endpoint": .null]
+            let failed = try await f.failure(["sign-in", "id", "--device-code"], status: 1)
+            #expect(failed["name"] as? String == "unsupportedFunctionality", "\(failed)")
+            #expect(failed["nextCommand"] as? String == "ssoctl sign-in id --print-url", "\(failed)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     @Test func saysThatTheTokenEndpointDidNotIssueTheRefreshToken() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
