@@ -158,8 +158,9 @@ package struct Endpoints: Sendable, Equatable {
             return ExpectedIssuer(issuer, isNamedInResponses: false)
         }
         guard authority.kind == .openID else { return nil }
-        guard let issuer = document.text("issuer"), authority.isIssuer(issuer) else {
-            throw response.invalid("belongs to another issuer")
+        guard let issuer = document.text("issuer") else { throw response.invalid("names no issuer") }
+        guard authority.isIssuer(issuer) else {
+            throw response.invalid("belongs to another issuer, \(UntrustedText.clean(issuer, limit: 253))")
         }
         return ExpectedIssuer(
             issuer, isNamedInResponses: document["authorization_response_iss_parameter_supported"]?.boolean ?? false)

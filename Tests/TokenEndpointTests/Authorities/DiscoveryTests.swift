@@ -165,11 +165,14 @@ internal import TokenModel
         }
     }
 
-    @Test func refusesTheDocumentOfAnotherOpenIDProvider() async throws {
-        let document = #"{"issuer":"https://x","token_endpoint":"https://x/t","authorization_endpoint":"https://x/a"}"#
+    /// The message has the authority that the user has to name, such as that of a provider with two names.
+    @Test(arguments: [(#""https://x""#, "belongs to another issuer, https://x"), ("null", "names no issuer")])
+    func refusesTheDocumentOfAnotherOpenIDProvider(issuer: String, reason: String) async throws {
+        let document = #"{"issuer":\#(issuer),"token_endpoint":"https://x/t","authorization_endpoint":"https://x/a"}"#
         try await EndpointFixture.with(path: "/issuer", kind: .openID, { _ in .json(document) }) { fixture in
             let error = await failure { try await fixture.endpoint.endpoints(of: fixture.authority, version: .v2) }
             #expect(error?.code == .serverInvalidResponse)
+            #expect(error?.message.hasSuffix(reason) == true)
         }
     }
 
