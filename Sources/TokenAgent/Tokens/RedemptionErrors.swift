@@ -27,6 +27,15 @@ extension TokenError {
         }
     }
 
+    /// The error of a redemption at an authority. An OpenID provider that refuses the scopes may mean that the user has not granted one of
+    /// them yet (RFC 6749 section 5.2), which a sign-in changes. Microsoft's endpoints report that as `invalid_grant`.
+    func ofRedemption(at authority: Authority) -> TokenError {
+        guard code == .invalidScope, authority.kind == .openID else { return self }
+        var error = TokenError(.interactionRequired, Refusal.scopes, details: details)
+        error.details.reason = .scope
+        return error
+    }
+
     /// The error with the account it is about, so that the app can name the account to the user.
     func withAccount(_ account: AccountKey, cache: CredentialCache, in group: SharingGroup) -> TokenError {
         var error = self
@@ -68,10 +77,14 @@ struct Refusal {
     init(_ error: TokenError, wasInterrupted: Bool) {
         self.error = error
         let isInterruption = wasInterrupted && error.details.oauthError == "invalid_grant"
-        reason = isInterruption ? Self.interruption : ProviderRefusal(error.details)?.explanation ?? Self.unknown
+        let isOfScopes = error.code == .interactionRequired && error.details.reason == .scope
+        let other = isOfScopes ? Self.scopes : ProviderRefusal(error.details)?.explanation ?? Self.unknown
+        reason = isInterruption ? Self.interruption : other
     }
 
     static let unknown = "no refresh token is accepted any more; sign in again"
+    static let scopes =
+        "the sign-in has not granted all of the scopes, or the identity provider does not know one; sign in again with them"
     private static let interruption =
         "no answer came when this account's refresh token was redeemed, and it may have been used up; sign in again"
 }

@@ -72,7 +72,7 @@ final class RefreshTokenSender {
             } else {
                 await deleteNote(of: token, in: group)
             }
-            throw error.withAccount(plan.account, cache: memory.cache, in: group)
+            throw error.ofRedemption(at: plan.authority).withAccount(plan.account, cache: memory.cache, in: group)
         }
         guard !response.names(anotherThan: token.account, at: plan.authority) else {
             var error = Self.otherAccount

@@ -6,11 +6,14 @@ struct ProviderAdvice {
     let target: Target
     /// The other options of the sign-in, such as the account's name.
     let words: [String]
+    /// Whether a sign-in may grant the scopes that were refused.
+    private let requiresSignIn: Bool
 
     /// Returns nil if the error is not a provider's, or has no known reason.
     init?(_ error: TokenError, _ target: Target, words: [String]) {
         guard error.details.oauthError != nil, let refusal = ProviderRefusal(error.details) else { return nil }
         (self.refusal, self.target, self.words) = (refusal, target, words)
+        requiresSignIn = error.code == .interactionRequired && error.reason == .scope
     }
 
     /// A description of what does not fit. The provider's own words are in the details of the error.
@@ -29,6 +32,7 @@ struct ProviderAdvice {
         switch refusal {
         case .policy, .disabledApp, .confidentialApp: nil
         case .unknownApp: showApp ?? signIn(words)
+        case .scopes where requiresSignIn: signIn(words)
         case .scopes, .resource:
             target.takesScopesFromApp ? showApp : target.command("sign-in", withOtherScopes: words)
         case .unknownTenant, .appOfOneTenant: target.command("sign-in", atTenant: "TENANT", words)

@@ -110,6 +110,22 @@ internal import Testing
         }
     }
 
+    @Test func signsInForAScopeThatWasNotGranted() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.ssoctl([
+                "app", "add", "id", "--client-id", "app-1", "--authority", "\(f.emulator.url)/openid/main",
+                "--authority-kind", "openid", "--scope", "User.Read",
+            ])
+            try await f.signIn(app: "id", "alice@contoso.com")
+            f.emulator.control.inject(Fault { ($0.grant, $0.error) = (.refreshToken, "invalid_scope") })
+            let failed = try await f.failure(["token", "id", "-s", "Mail.Read"], status: 2)
+            let next = "ssoctl sign-in id --scope Mail.Read --login-hint alice@contoso.com"
+            #expect(failed["nextCommand"] as? String == next, "\(failed)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     @Test func saysThatTheTokenEndpointDidNotIssueTheRefreshToken() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()

@@ -102,6 +102,20 @@ internal import TokenModel
         }
     }
 
+    /// A scope may exceed what the user has granted (RFC 6749 section 5.2), as those that an app requests later.
+    @Test func asksForASignInIfTheScopesOfARedemptionAreRefused() async throws {
+        try await AgentFixture.online { f in
+            let reference = try await f.signIn(Self.alice, f.parameters(at: Self.main, kind: .openID)).account.reference
+            let parameters = try f.parameters(at: Self.main, kind: .openID, scopes: ["Mail.Read"])
+            f.emulator.control.inject(Fault { ($0.grant, $0.error) = (.refreshToken, "invalid_scope") })
+            let error = await #expect(throws: TokenError.self) { try await f.silent(parameters, reference) }
+            #expect(error?.code == .interactionRequired && error?.reason == .scope)
+            #expect(error?.details.oauthError == "invalid_scope")
+            _ = try await f.signIn(Self.alice, parameters)
+            #expect(try await !f.silent(parameters, reference, force: true).isFromCache)
+        }
+    }
+
     @Test func signsInWithACodeOnAnotherDevice() async throws {
         try await AgentFixture.online { f in
             f.timers.skipDelays(upTo: 5)
