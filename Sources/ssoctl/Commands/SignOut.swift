@@ -65,7 +65,7 @@ struct SignOutCommand: Command {
         let finder = AccountFinder(agent: agent, sharingGroup: filter.sharingGroup)
         let (found, others): (Account, [Account])
         do {
-            (found, others) = try await self.accounts(wanted, finder)
+            (found, others) = try await self.accounts(wanted, finder, signedInTo: wipe ? nil : filter.clientID)
         } catch let error as TokenError {
             throw await error.orAtPublishedSocket(agent)
         }
@@ -93,11 +93,20 @@ struct SignOutCommand: Command {
     }
 
     /// The account with a name. With --username, accounts of several providers that have exactly this name are all meant.
-    private func accounts(_ name: AccountName, _ finder: AccountFinder) async throws -> (Account, others: [Account]) {
+    ///
+    /// - Parameter clientID: the app that the account is signed out of; nil for every app. Of several accounts with the name, such as those of
+    ///   providers that number their users, the one that is signed in to the app is meant.
+    private func accounts(
+        _ name: AccountName, _ finder: AccountFinder, signedInTo clientID: ClientID?
+    ) async throws -> (Account, others: [Account]) {
         if account.username != nil {
             let found = try await finder.accounts(name, of: nil)
             let areExact = found.allSatisfy { $0.username?.lowercased() == name.text.lowercased() }
             if found.count > 1, areExact { return (found[0], Array(found.dropFirst())) }
+        }
+        if account.username == nil, let clientID, try await finder.accounts(name, of: nil).count > 1 {
+            let own = try await finder.accounts(name, of: clientID)
+            if own.count == 1, name.isExact(own[0]) { return (own[0], []) }
         }
         // Nothing is removed by a guess: the user replaces the placeholder.
         return (

@@ -110,6 +110,30 @@ internal import Testing
         }
     }
 
+    /// Some providers number their users, so that an account of each has the same identifier.
+    @Test func signsTheAccountOfAnAppOutWhoseIdentifierAnotherOneHasToo() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            f.emulator.control.settings.idTokenClaims = [
+                "sub": "1", "preferred_username": .null, "upn": .null, "email": .null,
+            ]
+            for (name, clientID) in [("first", "app-1"), ("second", "app-2")] {
+                try await f.ssoctl([
+                    "app", "add", name, "--client-id", clientID, "--authority", "\(f.emulator.url)/openid/\(name)",
+                    "--authority-kind", "openid", "--scope", "User.Read",
+                ])
+                try await f.signIn(app: name, "alice@contoso.com")
+            }
+            // Nothing is removed by a guess.
+            try await f.ssoctl(["sign-out", "1"], status: 2)
+            let signedOut = try await f.ssoctl(["sign-out", "1", "--app", "second"]).output
+            #expect(signedOut.hasPrefix("Signed out 1 of second: "), "\(signedOut)")
+            try await f.ssoctl(["token", "first"])
+            try await f.ssoctl(["token", "second"], status: 2)
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     @Test func signsInForAScopeThatWasNotGranted() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
