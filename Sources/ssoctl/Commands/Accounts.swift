@@ -61,8 +61,9 @@ struct AccountsCommand: Command {
             let tokens = try await AccountTokens.read(agent, filter.sharingGroup, isRequired: verbose)
         {
             let now = Terminal.now
-            for index in printout.accounts.indices {
-                let summary = tokens.summary(of: printout.accounts[index], filter.appNames, now: now)
+            let listed = printout.accounts
+            for index in listed.indices {
+                let summary = tokens.summary(of: listed[index], among: listed, filter.appNames, now: now)
                 printout.accounts[index].add(summary)
             }
             if verbose { printout.credentials = tokens.credentials(of: accounts).map(CredentialJSON.init) }
@@ -152,6 +153,13 @@ struct AccountJSON: Encodable {
                 environment: $0.environment, identifier: $0.localAccountID, isHomeTenant: $0.isHome, tenantId: $0.realm,
                 username: $0.username)
         }
+    }
+
+    /// Whether the account has a profile at an authority.
+    func isOf(_ authority: Authority) -> Bool {
+        tenantProfiles?.contains {
+            $0.environment == authority.environment && $0.tenantId == authority.realm.lowercased()
+        } ?? false
     }
 
     mutating func add(_ summary: AccountTokens.Summary) {

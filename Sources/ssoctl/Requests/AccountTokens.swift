@@ -41,11 +41,14 @@ struct AccountTokens {
     /// The URL scheme of providers on this machine, as the agent has it.
     var localScheme: String { hasTokenWithoutTLS ? "http" : "https" }
 
-    /// The tokens of some accounts. Those that belong to a username alone are listed once, if several accounts have that name.
+    /// The tokens of some accounts. Those of an identifier, and those that belong to a username alone, are listed once, if several accounts
+    /// have it.
     func credentials(of accounts: [Account]) -> [Credential] {
         var names: Set<String?> = []
+        var identifiers: Set<String?> = []
         return accounts.flatMap { account in
-            let identifier = account.homeAccountID?.text
+            let own = account.homeAccountID?.text
+            let identifier = identifiers.insert(own).inserted ? own : nil
             guard !names.insert(account.username?.lowercased()).inserted else {
                 return credentials(of: identifier, account.username)
             }
@@ -78,8 +81,18 @@ struct AccountTokens {
     }
 
     /// The apps, whether the account is signed in, and the time until which a token is valid.
-    func summary(of account: AccountJSON, _ names: [ClientID: String], now: Int64) -> Summary {
-        let own = credentials(of: account.identifier, account.username)
+    ///
+    /// - Parameter accounts: the listed accounts. Several providers may have one with the same identifier, each with tokens of its own.
+    func summary(
+        of account: AccountJSON, among accounts: [AccountJSON] = [], _ names: [ClientID: String], now: Int64
+    ) -> Summary {
+        let namesakes = accounts.filter { $0.identifier != nil && $0.identifier == account.identifier }
+        let own = credentials(of: account.identifier, account.username).filter { credential in
+            guard namesakes.count > 1, let issuer = try? Authority(credential.authority, kind: .openID) else {
+                return true
+            }
+            return account.isOf(issuer) || !namesakes.contains { $0.isOf(issuer) }
+        }
         var apps: [String] = []
         for credential in own where !credential.namesNoApp {
             let app = names[credential.clientID] ?? credential.clientID.text

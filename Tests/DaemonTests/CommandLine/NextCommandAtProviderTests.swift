@@ -124,6 +124,10 @@ internal import Testing
                 ])
                 try await f.signIn(app: name, "alice@contoso.com")
             }
+            let listed = try await f.json(["accounts", "--verbose"])
+            let apps = (listed["accounts"] as? [[String: Any]])?.compactMap { $0["apps"] as? [String] }
+            #expect(Set(apps ?? []) == [["first"], ["second"]], "\(listed)")
+            #expect((listed["credentials"] as? [Any])?.count == 4, "\(listed)")
             // Nothing is removed by a guess.
             try await f.ssoctl(["sign-out", "1"], status: 2)
             let signedOut = try await f.ssoctl(["sign-out", "1", "--app", "second"]).output
