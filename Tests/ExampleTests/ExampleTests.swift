@@ -139,6 +139,19 @@ internal import Testing
         #expect(!ended.errors.contains("Traceback"))
     }
 
+    /// docs/clients.md: an agent of the same user is used whatever `SSO_AGENT_OWNER` has, but it has to be a number.
+    @Test(arguments: [("root", "SSO_AGENT_OWNER is not the ID of a user"), ("4294967294", "a frame of 0 bytes")])
+    func usesAnAgentOfItsOwnUserWhateverOwnerIsNamed(owner: String, message: String) async throws {
+        let script = PackageFolder.path("examples/raw-socket/get_token.py")
+        let ended = try await run(
+            [
+                "SSO_AGENT_OWNER=\(owner)", "python3", script, "--client-id", Self.app, "--username",
+                "alice@contoso.com", "--scope", "User.Read",
+            ], atAnAgentThatSends: "00000000")
+        #expect(ended.status == 1 && ended.errors.contains(message), "\(ended.errors)")
+        #expect(!ended.errors.contains("Traceback"))
+    }
+
     /// docs/clients.md: only requests that wait for a person, or for a change, have no time-out.
     @Test func waitsForAReplyForALimitedTime() async throws {
         let script = "import get_token; get_token.TIME_LIMIT = 0.2; get_token.main()"
@@ -213,17 +226,18 @@ internal import Testing
         }
     }
 
-    /// A field without an end, and a failure whose message is not UTF-8.
+    /// A field without an end, a failure whose message is not UTF-8, and an owner of the socket who is not named by a number.
     @Test(
         .enabled(if: hasProtobuf, "protobuf-compiler and python3-protobuf are not installed"),
-        arguments: ["00000001ff", "00000008120608021202fffe"])
-    func saysInPythonWhyAReplyIsNone(bytes: String) async throws {
+        arguments: [("00000001ff", ""), ("00000008120608021202fffe", ""), ("", "root")])
+    func saysInPythonWhyThereIsNoReply(bytes: String, owner: String) async throws {
         let folder = try TemporaryFolder()
         let generated = ["protoc", "--python_out=\(folder.path)", "-I", PackageFolder.path("Protos"), "agent.proto"]
         #expect(try await TestProcess("/usr/bin/env", generated).finish().status == 0)
         let ended = try await run(
             [
-                "PYTHONPATH=\(folder.path)", "PYTHONDONTWRITEBYTECODE=1", "/usr/bin/python3",
+                "SSO_AGENT_OWNER=\(owner)", "PYTHONPATH=\(folder.path)", "PYTHONDONTWRITEBYTECODE=1",
+                "/usr/bin/python3",
                 PackageFolder.path("examples/python-client/notes.py"), "--client-id", Self.app, "--scope", "User.Read",
             ], atAnAgentThatSends: bytes)
         #expect(ended.status == 1 && ended.output.isEmpty)

@@ -144,5 +144,8 @@ class Agent:
         """Tokens are asked for, and requests sent, only at a socket of this user, or of the one who is named."""
         credentials = self._socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
         _, user, _ = struct.unpack("3i", credentials)
-        if user != int(os.environ.get("SSO_AGENT_OWNER") or os.geteuid()):
+        owner = os.environ.get("SSO_AGENT_OWNER", "").strip() or str(os.geteuid())
+        if not owner.isdecimal():
+            raise AgentError(PEER_NOT_AUTHORIZED, f"SSO_AGENT_OWNER is “{owner}”, which is not the ID of a user")
+        if user not in (int(owner), os.geteuid()):
             raise AgentError(PEER_NOT_AUTHORIZED, f"{path} belongs to an agent of user {user}, not yours")

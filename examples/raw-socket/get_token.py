@@ -89,11 +89,14 @@ def receive(connection, count):
 
 def refuse_other_users(connection):
     """Raise an error unless an agent of this user listens, or of the user whom SSO_AGENT_OWNER names. Linux only."""
+    owner = os.environ.get("SSO_AGENT_OWNER", "").strip() or str(os.geteuid())
+    if not owner.isdecimal():
+        raise PermissionError("SSO_AGENT_OWNER is not the ID of a user")
     if not hasattr(socket, "SO_PEERCRED"):
         return
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
     user = struct.unpack("3i", credentials)[1]
-    if user != int(os.environ.get("SSO_AGENT_OWNER") or os.geteuid()):
+    if user not in (int(owner), os.geteuid()):
         raise PermissionError(f"it belongs to user {user}")
 
 
