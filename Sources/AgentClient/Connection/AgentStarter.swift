@@ -88,9 +88,11 @@ struct AgentStarter {
         return program
     }
 
-    /// A lock that is not acquired yet, in the folder of the socket, which is made if it does not exist.
+    /// A lock that is not acquired yet, in the folder of the socket, which is made if it does not exist. Without a home folder, the agent
+    /// would not start, and the folder of the socket may be one that nobody has.
     private func lock() throws(StartFailure) -> FileLock {
         do throws(TokenError) {
+            try environment.requireHome()
             _ = try SocketFolder(ofSocket: path)
         } catch {
             throw StartFailure(error.problem)

@@ -60,6 +60,12 @@ internal import Testing
             for (name, arguments, message) in [
                 ("ssoctl", ["app", "list"], "ssoctl: HOME is not set\n  → export HOME=FOLDER\n"),
                 ("sso-agent", ["--check-config"], "no home folder of user 54321\n  → export HOME=FOLDER\n"),
+                // The command finds the agent beside it, and does not start it.
+                (
+                    "ssoctl", ["status"],
+                    "; it could not be started: HOME is not set, and the password database has no home folder of user 54321\n"
+                        + "  → export HOME=FOLDER\n"
+                ),
             ] {
                 let program = try await f.folder.copyProgram(name, from: Executable.path(name))
                 let ended = try await f.run(
