@@ -64,7 +64,7 @@ package struct Fault: Codable, Sendable, Equatable {
         members = try fields.decodeIfPresent([String: JSON].self, forKey: .members) ?? [:]
         // SwiftNIO ends the process for numbers that are no status, and waits for another response after one below 200.
         status = try fields.number(.status, in: 200...599)
-        retryAfter = try fields.decodeIfPresent(Int.self, forKey: .retryAfter)
+        retryAfter = try fields.number(.retryAfter, in: 0...Int.max)
         drop = try fields.decodeIfPresent(Bool.self, forKey: .drop) ?? false
         garbage = try fields.decodeIfPresent(Bool.self, forKey: .garbage) ?? false
     }
