@@ -63,7 +63,8 @@ enum ResponseProperties {
             if let cloud = tokens.cloudName, !ValueLimits.isIdentifier(cloud) { return "the cloud \(cloud)" }
             return nil
         } catch {
-            if response.status != 200, delivery.refusedTokens != nil { return "tokens of a refusal that are kept" }
+            let isSuccess = (200...299).contains(response.status)
+            if !isSuccess, delivery.refusedTokens != nil { return "tokens of a refusal that are kept" }
             return unfit(error)
         }
     }
