@@ -98,7 +98,9 @@ internal import TokenWire
                                 return try #require(try peer.replyBytes())
                             }
                         }
-                        guard let result = try? Self.result(replies[0]), result.isFromCache else { continue }
+                        // A result that says that the cache has changed is of a renewal that has failed. The second one did not change it.
+                        guard let result = try? Self.result(replies[0]), result.isFromCache, !result.hasChangedCache
+                        else { continue }
                         hits += 1
                         if pair.request.account.homeAccountID == nil { hitsByName += 1 }
                         expiry = result.expiresOn
