@@ -29,10 +29,12 @@ package struct PeerPolicy: Sendable, Equatable {
 
     /// Decides about a request before it is answered.
     ///
-    /// Only the first part of an import or export is confirmed: the later ones belong to the connection that began it.
+    /// Only the first part of an import or export is confirmed: the later ones belong to the connection that began it. A sign-in is
+    /// confirmed when it begins, and not again.
     package func decision(on request: PolicyRequest, from peer: PeerIdentity) -> Decision {
         let decision = Self.ruling(on: request, from: peer, by: rules[...])
-        return decision == .confirm && request.subject.isContinuation ? .allow : decision
+        let isOfEarlierRequest = request.subject.isContinuation || request.subject.signIn != nil
+        return decision == .confirm && isOfEarlierRequest ? .allow : decision
     }
 
     /// The refusal of a request that arrives at a published socket; nil if no rule of the configuration refuses it. What the socket
@@ -50,7 +52,7 @@ package struct PeerPolicy: Sendable, Equatable {
     /// The decision of the first rule that covers the request, or else of the built-in policy.
     ///
     /// A rule that requires a confirmation gives a sandboxed app nothing that it would not get without the rule, unless the rule names
-    /// sandboxed apps: who has imports confirmed does not open them to sandboxes. A sign-in is confirmed when it begins, and not again.
+    /// sandboxed apps: who has imports confirmed does not open them to sandboxes.
     private static func ruling(
         on request: PolicyRequest, from peer: PeerIdentity, by rules: ArraySlice<PolicyRule>
     ) -> Decision {
@@ -61,7 +63,6 @@ package struct PeerPolicy: Sendable, Equatable {
         switch rule.effect {
         case .allow: return .allow
         case .confirm:
-            if request.subject.signIn != nil, request.subject.clientID != nil { return .allow }
             guard peer.sandbox != nil, !rule.namesSandbox else { return .confirm }
             let withoutRule = ruling(on: request, from: peer, by: rules[(index + 1)...])
             if case .deny = withoutRule { return withoutRule }

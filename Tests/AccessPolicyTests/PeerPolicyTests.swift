@@ -117,7 +117,8 @@ internal import TokenModel
         let everything = PolicyRule(peerClass: .sandboxed, requests: .all, effect: .allow)
         let sandbox = PolicySamples.unknownSandbox
         let builtIn = PeerPolicy(userID: 1000).decision(on: request, from: sandbox)
-        let asked: PeerPolicy.Decision = request.subject.isContinuation ? .allow : .confirm
+        let isOfEarlierRequest = request.subject.isContinuation || request.subject.signIn != nil
+        let asked: PeerPolicy.Decision = isOfEarlierRequest ? .allow : .confirm
         let decision = PeerPolicy(userID: 1000, rules: [confirm]).decision(on: request, from: sandbox)
         #expect(decision == (builtIn == .allow ? asked : builtIn), "\(request.name)")
         for rules in [[naming], [confirm, everything]] {

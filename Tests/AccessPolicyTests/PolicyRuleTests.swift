@@ -46,9 +46,20 @@ internal import TokenModel
             #expect(isAllowed(request, by: allowed) == isOfApp)
         }
         // The person was asked when the sign-in began.
-        #expect(isAllowed(request, by: [PolicyRule(requests: .all, effect: .confirm)]))
-        // A sandboxed app that knows the sign-in needs no rule.
+        let confirmed = PolicyRule(requests: .all, effect: .confirm)
+        #expect(isAllowed(request, by: [confirmed]))
+        // A sandboxed app that knows the sign-in needs no rule, and a confirmation opens nothing to it that another rule denies.
         #expect(PeerPolicy(userID: 0).decision(on: request, from: PolicySamples.notes) == .allow)
+        let denied = PolicyRule(peerClass: .sandboxed, requests: .all, effect: .deny)
+        let decision = PeerPolicy(userID: 0, rules: [confirmed, denied]).decision(
+            on: request, from: PolicySamples.notes)
+        #expect(isDenial(decision))
+    }
+
+    /// It was finished or cancelled meanwhile, and the agent does not know it any more.
+    @Test func asksNobodyAboutASignInThatHasEnded() {
+        let request = PolicySamples.request("cancel_interaction", CancelInteraction(sessionID: "s"))
+        #expect(isAllowed(request, by: [PolicyRule(requests: .all, effect: .confirm)]))
     }
 
     @Test func limitsSharingGroups() throws {
@@ -108,7 +119,11 @@ internal import TokenModel
     private func isDenied(
         _ request: PolicyRequest, by rule: PolicyRule, from peer: PeerIdentity = PolicySamples.installed
     ) -> Bool {
-        if case .deny = PeerPolicy(userID: 0, rules: [rule]).decision(on: request, from: peer) { true } else { false }
+        isDenial(PeerPolicy(userID: 0, rules: [rule]).decision(on: request, from: peer))
+    }
+
+    private func isDenial(_ decision: PeerPolicy.Decision) -> Bool {
+        if case .deny = decision { true } else { false }
     }
 
     private func isAllowed(_ request: PolicyRequest, by rules: [PolicyRule]) -> Bool {
