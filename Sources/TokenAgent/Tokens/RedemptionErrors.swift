@@ -44,7 +44,7 @@ extension TokenError {
         return error
     }
 
-    /// The error of a request that has changed the cache before, too, if `hasChanged` is true.
+    /// The error, which says that the request has changed the cache if it says so already or `hasChanged` is true.
     func changingCache(_ hasChanged: Bool) -> TokenError {
         var error = self
         error.details.hasChangedCache = hasChanged || details.hasChangedCache

@@ -63,34 +63,30 @@ final class RefreshTokenSender {
         do throws(TokenError) {
             response = try await service.redeem(request, delivery)
         } catch {
-            var error = error
+            var hasChanged = false
             if let refused = delivery.refusedTokens {
-                error.details.hasChangedCache = try await saveReplacement(
+                hasChanged = try await saveReplacement(
                     in: refused, of: token, answering: request, at: plan.authority, group)
             } else if delivery.mayHaveArrived {
-                error.details.hasChangedCache = try await saveRefusal(error, of: token, parameters)
+                hasChanged = try await saveRefusal(error, of: token, parameters)
             } else {
                 await deleteNote(of: token, in: group)
             }
-            throw error.ofRedemption(at: plan.authority).withAccount(plan.account, cache: memory.cache, in: group)
+            throw error.ofRedemption(at: plan.authority).changingCache(hasChanged)
+                .withAccount(plan.account, cache: memory.cache, in: group)
         }
         guard !response.names(anotherThan: token.account, at: plan.authority) else {
-            var error = Self.otherAccount
-            error.details.hasChangedCache = try await settle(token, in: group) {
-                $0.changes(removing: token, in: group)
-            }
-            throw error.withAccount(plan.account, cache: memory.cache, in: group)
+            let hasChanged = try await settle(token, in: group) { $0.changes(removing: token, in: group) }
+            throw Self.otherAccount.changingCache(hasChanged)
+                .withAccount(plan.account, cache: memory.cache, in: group)
         }
         do throws(TokenError) {
             // If the account has been removed meanwhile, the removal has deleted the note too.
             return try await saver.save(response, from: .redemption(token), parameters, at: plan.authority)
         } catch {
-            var error = error
-            if error.code == .serverInvalidResponse {
-                error.details.hasChangedCache = try await saveReplacement(
-                    in: response, of: token, answering: request, at: plan.authority, group)
-            }
-            throw error
+            guard error.code == .serverInvalidResponse else { throw error }
+            throw error.changingCache(
+                try await saveReplacement(in: response, of: token, answering: request, at: plan.authority, group))
         }
     }
 
@@ -161,11 +157,8 @@ final class RefreshTokenSender {
             response = try await service.redeem(
                 authorities.tokenRequest(request.tokenGrant, at: authority, parameters), delivery)
         } catch {
-            var error = error
-            if let refused = delivery.refusedTokens {
-                error.details.hasChangedCache = await renewCopies(of: request, with: refused, at: authority)
-            }
-            throw error
+            guard let refused = delivery.refusedTokens else { throw error }
+            throw error.changingCache(await renewCopies(of: request, with: refused, at: authority))
         }
         let hasRenewed = await renewCopies(of: request, with: response, at: authority)
         // A refresh token stays valid if the response has none in its place (RFC 6749 section 6).
