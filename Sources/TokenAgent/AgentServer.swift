@@ -251,10 +251,9 @@ package final class AgentServer: Sendable {
     package func stop(finishesReplies: Bool = true) async {
         guard !isStopping.exchange(true, ordering: .acquiringAndReleasing) else { return }
         options.notifier?.send(.stopping)
-        // A socket of the service manager is not removed: connections wait at it until the next start. Nor is one that has replaced the
-        // agent's.
+        // A socket of the service manager is not removed: connections wait at it until the next start.
         parts.socket?.end()
-        if parts.socket?.isInPlace == true { unlink(options.socketPath) }
+        parts.socket?.removeSocket()
         try? await parts.listener.close()
         await parts.metricsServer?.stopAccepting()
         let base = parts.base

@@ -4,7 +4,6 @@ internal import ListenerSupport
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
-internal import PosixFiles
 internal import Synchronization
 internal import TokenModel
 
@@ -24,9 +23,7 @@ final class MetricsServer: Sendable {
     /// Returns the measurements for a peer; nil if it may not have them.
     typealias Source = @Sendable (PeerIdentity, any EventLoop) -> EventLoopFuture<[AgentMetric]?>
 
-    private let path: String
-    /// The socket; nil if nothing is known of it.
-    private let file: FileIdentity?
+    private let socket: OwnSocket
     private let lock: LockHolder
     private let acceptor: Acceptor
     private let group: MultiThreadedEventLoopGroup
@@ -36,8 +33,8 @@ final class MetricsServer: Sendable {
         _ path: String, _ lock: LockHolder, _ acceptor: Acceptor, _ group: MultiThreadedEventLoopGroup,
         _ listener: any Channel
     ) {
-        (self.path, self.lock, self.acceptor, self.group, self.listener) = (path, lock, acceptor, group, listener)
-        file = try? FileIdentity(path, followsLinks: false)
+        socket = OwnSocket(at: path)
+        (self.lock, self.acceptor, self.group, self.listener) = (lock, acceptor, group, listener)
     }
 
     /// Creates the socket, with mode 0600 and in a folder of the user's, and accepts connections when this returns.
@@ -67,11 +64,11 @@ final class MetricsServer: Sendable {
         }
     }
 
-    /// Removes the socket, unless another file has its path, and accepts no further connections. Requests that arrive later on open
+    /// Removes the socket, unless another file has replaced it, and accepts no further connections. Requests that arrive later on open
     /// connections get no answer.
     func stopAccepting() async {
         acceptor.stop()
-        if (try? FileIdentity(path, followsLinks: false)) == file { unlink(path) }
+        socket.remove()
         try? await listener.close()
     }
 

@@ -2,14 +2,18 @@ internal import Dispatch
 internal import PosixFiles
 internal import Synchronization
 
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
 /// Checks from time to time whether the agent's socket can still be reached by its path.
 ///
 /// The end of a user's session removes the runtime folder (`XDG_RUNTIME_DIR`), also while the agent runs. No app finds the agent then, and
 /// it keeps the next agent from opening the store.
 final class SocketWatch: Sendable {
-    private let path: String
-    /// The socket; nil if nothing is known of it.
-    private let file: FileIdentity?
+    private let socket: OwnSocket
     private let interval: DispatchTimeInterval
     /// Called once, when the socket has been removed or replaced.
     private let onLoss: @Sendable () -> Void
@@ -29,14 +33,38 @@ final class SocketWatch: Sendable {
     }
 
     private init(_ path: String, _ interval: DispatchTimeInterval, _ onLoss: @escaping @Sendable () -> Void) {
-        self.path = path
+        socket = OwnSocket(at: path)
         self.interval = interval
         self.onLoss = onLoss
-        file = try? FileIdentity(path, followsLinks: false)
     }
 
     /// Checks no more.
     func end() { hasEnded.store(true, ordering: .relaxed) }
+
+    /// Removes the socket, unless another file has replaced it.
+    func removeSocket() { socket.remove() }
+
+    private func scheduleCheck() {
+        queue.asyncAfter(deadline: .now() + interval) { [weak self] in self?.check() }
+    }
+
+    private func check() {
+        guard !hasEnded.load(ordering: .relaxed) else { return }
+        if socket.isInPlace { scheduleCheck() } else { onLoss() }
+    }
+}
+
+/// A socket that this process has made, by its path and its file.
+struct OwnSocket: Sendable {
+    private let path: String
+    /// The file; nil if nothing is known of it.
+    private let file: FileIdentity?
+
+    /// The socket that is at a path now.
+    init(at path: String) {
+        self.path = path
+        file = try? FileIdentity(path, followsLinks: false)
+    }
 
     /// Whether the socket is at its path, as far as that can be found out.
     var isInPlace: Bool {
@@ -48,12 +76,8 @@ final class SocketWatch: Sendable {
         }
     }
 
-    private func scheduleCheck() {
-        queue.asyncAfter(deadline: .now() + interval) { [weak self] in self?.check() }
-    }
-
-    private func check() {
-        guard !hasEnded.load(ordering: .relaxed) else { return }
-        if isInPlace { scheduleCheck() } else { onLoss() }
+    /// Removes the socket, unless another file has replaced it.
+    func remove() {
+        if isInPlace { unlink(path) }
     }
 }

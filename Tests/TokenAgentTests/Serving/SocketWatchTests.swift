@@ -70,10 +70,9 @@ internal import TokenModel
         let folder = try TemporaryFolder()
         let path = folder.file("socket")
         try Data().write(to: URL(fileURLWithPath: path))
-        let watch = SocketWatch.start(at: path, every: .seconds(3600)) {}
-        #expect(watch.isInPlace)
-        watch.end()
+        let socket = OwnSocket(at: path)
+        #expect(socket.isInPlace)
         try FileManager.default.removeItem(atPath: path)
-        #expect(!watch.isInPlace)
+        #expect(!socket.isInPlace)
     }
 }
