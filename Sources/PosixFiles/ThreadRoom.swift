@@ -1,4 +1,5 @@
 internal import CAgentSystem
+package import TokenModel
 
 /// The room that the system has for more threads of this process: limits of the user, and of the control group.
 ///
@@ -12,4 +13,11 @@ package enum ThreadRoom {
         let code = agent_try_threads(count)
         guard code == 0 else { throw SystemError(number: code) }
     }
+
+    /// The error of a request for which this process can create no thread.
+    package static let exhausted = TokenError(.agentUnavailable, "no thread can be created; \(remedy)")
+
+    /// What makes room, for messages.
+    package static let remedy =
+        "raise the limit of the user (ulimit -u), or of the unit or the container (TasksMax, pids.max)"
 }

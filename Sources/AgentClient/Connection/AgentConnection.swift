@@ -1,4 +1,5 @@
 internal import CAgentSystem
+internal import PosixFiles
 internal import Synchronization
 internal import TokenModel
 internal import TokenWire
@@ -156,7 +157,7 @@ final class AgentConnection: Sendable {
         let isStarted = BackgroundThread.start {
             ConnectionReader(connection: self, path: self.path, appName: self.appName).run()
         }
-        if !isStarted { endCalls(with: TokenError(.agentUnavailable, "no thread can be created")) }
+        if !isStarted { endCalls(with: ThreadRoom.exhausted) }
     }
 
     /// Ends the calls that wait for a connection, since none can be made.

@@ -70,7 +70,7 @@ final class PeerInspector: Sendable {
         identification.hold(pidfd)
         guard startThreads() else {
             identification.end()
-            return loop.makeFailedFuture(TokenError(.agentUnavailable, "no thread can be created"))
+            return loop.makeFailedFuture(ThreadRoom.exhausted)
         }
         let promise = loop.makePromise(of: PeerIdentity?.self)
         let unknown = PeerIdentity(

@@ -76,8 +76,8 @@ package enum ResourceLimits {
         do throws(SystemError) { try ThreadRoom.require(mostThreads) } catch {
             throw TokenError(
                 .agentUnavailable,
-                "there is no room for the \(mostThreads) threads that the agent needs (\(error)); raise the limit of the user "
-                    + "(ulimit -u), or of the unit or the container (TasksMax, pids.max)")
+                "there is no room for the \(mostThreads) threads that the agent needs (\(error)); "
+                    + ThreadRoom.remedy)
         }
     }
 

@@ -187,7 +187,7 @@ package final class LoopbackRedirect: Sendable {
     }
 
     private static let noThread = TokenError(
-        .authorizationFailed, "no thread can be created for the redirect of the browser")
+        .authorizationFailed, "no thread can be created for the redirect of the browser; \(ThreadRoom.remedy)")
     private static let unknownPeers = TokenError(
         .authorizationFailed,
         "this system does not tell which user connects to the redirect URI, so that another user could answer the sign-in "

@@ -23,9 +23,7 @@ enum Interruption {
     static func cancelling<Value: Sendable>(
         _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        guard (try? ThreadRoom.require(threadCount)) != nil else {
-            throw TokenError(.agentUnavailable, "no thread can be created")
-        }
+        guard (try? ThreadRoom.require(threadCount)) != nil else { throw ThreadRoom.exhausted }
         let box = SignalBox()
         let task = Task { try await operation() }
         let source = listen { number in
