@@ -144,6 +144,15 @@ extension PolicyRule {
     package static let everything = PolicyRule(requests: .all, effect: .allow)
 }
 
+extension ReadConfiguration {
+    /// A configuration that differs from that of the fixture in its rules.
+    package init(rules: [PolicyRule]) {
+        self.init(
+            rules: rules, auditsNames: false, allowsLoopbackHTTP: true,
+            report: ReloadConfiguration.Reply(files: [], applied: [], awaitingRestart: []))
+    }
+}
+
 extension HTTPTiming {
     /// Time-outs longer than any test, and retries without a delay.
     package static let patient = HTTPTiming(

@@ -79,6 +79,14 @@ extension AgentProcessFixture {
         ])
     }
 
+    /// Adds an app of one of the emulator's OpenID providers to the configuration.
+    func addApp(_ name: String, clientID: String, ofProvider provider: String) async throws {
+        try await ssoctl([
+            "app", "add", name, "--client-id", clientID, "--authority", "\(emulator.url)/openid/\(provider)",
+            "--authority-kind", "openid", "--scope", "User.Read",
+        ])
+    }
+
     func signIn(app: String, _ username: String) async throws {
         try await ssoctl(["sign-in", app, "--login-hint=\(username)"])
     }

@@ -98,10 +98,7 @@ internal import Testing
     @Test func printsThePageOfAProviderWithoutDeviceCodes() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
-            try await f.ssoctl([
-                "app", "add", "id", "--client-id", "app-1", "--authority", "\(f.emulator.url)/openid/main",
-                "--authority-kind", "openid", "--scope", "User.Read",
-            ])
+            try await f.addApp("id", clientID: "app-1", ofProvider: "main")
             f.emulator.control.settings.openIDConfiguration = ["device_authorization_endpoint": .null]
             let failed = try await f.failure(["sign-in", "id", "--device-code"], status: 1)
             #expect(failed["name"] as? String == "unsupportedFunctionality", "\(failed)")
@@ -118,10 +115,7 @@ internal import Testing
                 "sub": "1", "preferred_username": .null, "upn": .null, "email": .null,
             ]
             for (name, clientID) in [("first", "app-1"), ("second", "app-2")] {
-                try await f.ssoctl([
-                    "app", "add", name, "--client-id", clientID, "--authority", "\(f.emulator.url)/openid/\(name)",
-                    "--authority-kind", "openid", "--scope", "User.Read",
-                ])
+                try await f.addApp(name, clientID: clientID, ofProvider: name)
                 try await f.signIn(app: name, "alice@contoso.com")
             }
             let listed = try await f.json(["accounts", "--verbose"])
@@ -141,10 +135,7 @@ internal import Testing
     @Test func signsInForAScopeThatWasNotGranted() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
-            try await f.ssoctl([
-                "app", "add", "id", "--client-id", "app-1", "--authority", "\(f.emulator.url)/openid/main",
-                "--authority-kind", "openid", "--scope", "User.Read",
-            ])
+            try await f.addApp("id", clientID: "app-1", ofProvider: "main")
             try await f.signIn(app: "id", "alice@contoso.com")
             f.emulator.control.inject(Fault { ($0.grant, $0.error) = (.refreshToken, "invalid_scope") })
             let failed = try await f.failure(["token", "id", "-s", "Mail.Read"], status: 2)
@@ -157,10 +148,7 @@ internal import Testing
     @Test func saysThatTheTokenEndpointDidNotIssueTheRefreshToken() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
-            try await f.ssoctl([
-                "app", "add", "id", "--client-id", "app-1", "--authority", "\(f.emulator.url)/openid/main",
-                "--authority-kind", "openid", "--scope", "User.Read",
-            ])
+            try await f.addApp("id", clientID: "app-1", ofProvider: "main")
             try await f.signIn(app: "id", "alice@contoso.com")
             f.emulator.control.settings.tokenHost = "localhost:1"
             // The discovery document is read again after that.

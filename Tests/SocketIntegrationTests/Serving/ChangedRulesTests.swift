@@ -12,11 +12,8 @@ internal import TokenWire
 @Suite(.bounded) struct ChangedRulesTests {
     /// Runs a test with an agent that denies these requests when it has read its configuration again.
     private static func with(_ denied: Set<String>, _ body: (AgentFixture) async throws -> Void) async throws {
-        let new = ReadConfiguration(
-            rules: [PolicyRule(requests: .named(denied, includesOwn: false), effect: .deny), .everything],
-            auditsNames: false, allowsLoopbackHTTP: true,
-            report: ReloadConfiguration.Reply(files: [], applied: [], awaitingRestart: []))
-        try await AgentFixture.with(adjust: { $0.readConfiguration = { new } }, body)
+        let new = [PolicyRule(requests: .named(denied, includesOwn: false), effect: .deny), .everything]
+        try await AgentFixture.with(adjust: { $0.readConfiguration = { ReadConfiguration(rules: new) } }, body)
     }
 
     @Test(arguments: [true, false]) func returnsNoTokenOfARedemptionThatIsDeniedMeanwhile(isDenied: Bool) async throws {

@@ -36,12 +36,3 @@ internal import TokenModel
         }
     }
 }
-
-extension ReadConfiguration {
-    /// A configuration with other rules.
-    fileprivate init(rules: [PolicyRule]) {
-        self.init(
-            rules: rules, auditsNames: false, allowsLoopbackHTTP: true,
-            report: ReloadConfiguration.Reply(files: [], applied: [], awaitingRestart: []))
-    }
-}
