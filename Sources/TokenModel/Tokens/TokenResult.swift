@@ -16,8 +16,8 @@ public struct TokenResult: Sendable, Equatable {
     public var isExtendedLifetime: Bool
     /// Whether the agent has a refresh token that is valid for other resources too; false in a result from the cache.
     public var hasMultiResourceRefreshToken: Bool
-    /// Whether the request has changed the cache, although the token comes from it: its renewal has failed, and a refresh token was removed
-    /// or replaced.
+    /// Whether a redemption for the request has failed, and a refresh token was removed or replaced: the request has changed the cache, also
+    /// if the token comes from it.
     package var hasChangedCache = false
     /// Whether a message of the result may have the ID token once (`AcquireTokenSilent.acceptsSingleIDToken`).
     package var allowsSingleIDToken = false
