@@ -95,7 +95,7 @@ extension AgentClient {
     /// Cancels the sign-in at the agent, which frees its listener. In a task of its own, because the caller's may be
     /// cancelled; an agent that does not answer is not waited for.
     ///
-    /// - Returns: whether the agent has answered.
+    /// - Returns: false if the agent has not answered, or refuses the request.
     @discardableResult
     package func cancelSignIn(_ sessionID: String) async -> Bool {
         await Task { (try? await call(CancelInteraction(sessionID: sessionID), timeout: .seconds(2))) != nil }.value

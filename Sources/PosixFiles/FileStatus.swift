@@ -38,19 +38,19 @@ package struct FileStatus: Sendable, Equatable {
         return String(cString: real)
     }
 
-    /// The path that a symbolic link has in it; nil if there is no link at `path`.
+    /// The path to which a symbolic link leads; nil if there is no link at `path`.
     static func linkTarget(_ path: String) -> String? {
         var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let count = readlink(path, &bytes, bytes.count)
         return count > 0 ? String(decoding: bytes.prefix(count), as: UTF8.self) : nil
     }
 
-    /// The path from the root on: a relative one is one in the current folder, which exists (`isInRemovedFolder`).
+    /// The path from the root on. A relative path begins at the current folder, which has to exist: see `isInRemovedFolder`.
     package static func absolutePath(_ path: String) -> String {
         isAbsolute(path) ? path : (realPath(".") ?? "") + "/" + path
     }
 
-    /// Whether a path is relative to the current folder, and that has been removed: the path is one of no file.
+    /// Whether a path is relative, and the current folder has been removed, so that it can lead to no file.
     package static func isInRemovedFolder(_ path: String) -> Bool { !isAbsolute(path) && realPath(".") == nil }
 
     private static func isAbsolute(_ path: String) -> Bool { path.utf8.first == UInt8(ascii: "/") }

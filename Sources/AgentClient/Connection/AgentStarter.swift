@@ -88,8 +88,8 @@ struct AgentStarter {
         return program
     }
 
-    /// A lock that is not acquired yet, in the folder of the socket, which is made if it does not exist. Without a home folder, the agent
-    /// would not start, and the folder of the socket may be one that nobody has.
+    /// A lock that is not acquired yet, in the folder of the socket, which is made if it does not exist. Fails before that if there is no home
+    /// folder: the agent would not start.
     private func lock() throws(StartFailure) -> FileLock {
         do throws(TokenError) {
             try environment.requireHome()

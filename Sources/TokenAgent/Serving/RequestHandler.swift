@@ -157,17 +157,17 @@ private struct Exchange<Request: WireRequest>: Sendable {
     /// Records the outcome of a request that has waited, if such requests change something. The reply may wait until the peer has read
     /// others, or never be sent, since the connection has closed.
     ///
-    /// - Returns: what does the rest of `encode` when the reply can be sent. The rules may have changed by then, and refuse the tokens or the
-    ///   accounts in it. A request that waits for events has been answered without any when they changed.
+    /// - Returns: what does the rest of `encode` when the reply can be sent. If the rules have changed by then, they may refuse the tokens or
+    ///   the accounts in the reply. Events are not decided about again: a change of the rules answers the requests that wait for them.
     func encodeLater(
         _ outcome: Result<Request.Reply, TokenError>, by owner: CacheOwner
     ) -> @Sendable () -> [UInt8] {
         let outcome = outcome.mapError(\.forApps)
         let isRecorded = peer.audit?.ended(request, policyRequest, outcome, from: peer) ?? false
+        let hasTokensOrAccounts = RequestHandler.allowance(of: Request.number) > 0
         return {
-            let policy = owner.assumeIsolated { $0.policy }
-            guard RequestHandler.allowance(of: Request.number) > 0,
-                let refusal = peer.refusalOfAdmitted(policyRequest, by: policy)
+            guard hasTokensOrAccounts,
+                let refusal = peer.refusalOfAdmitted(policyRequest, by: owner.assumeIsolated({ $0.policy }))
             else { return frame(of: outcome, isRecorded: isRecorded) }
             return frame(of: .failure(refusal.forApps), isRecorded: isRecorded)
         }

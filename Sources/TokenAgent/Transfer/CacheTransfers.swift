@@ -124,8 +124,8 @@ final class CacheTransfers {
         let now = now()
         let export = try await commits.reading { () async throws(TokenError) -> CacheExport? in
             if let export = try await read(request, at: now, cancellation, isLastAttempt: false) { return export }
-            // A commit has moved tokens to other keys: of an account that has got its identifier, for one. None does without its turn, which
-            // a full disk refuses.
+            // A commit has moved tokens to other keys, such as those of an account that has got its identifier. None can while this has the
+            // turn of all commits. On a full disk nothing gets that turn, and the last attempt does without the tokens that are missing.
             let alone = try? await commits.exclusively { () async throws(TokenError) in
                 try await read(request, at: now, cancellation, isLastAttempt: false)
             }

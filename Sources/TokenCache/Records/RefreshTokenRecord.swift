@@ -81,8 +81,8 @@ package struct RefreshTokenRecord: Sendable, Equatable {
 
     /// The number of fingerprints of tokens that were obtained in earlier seconds.
     private static let replacedEarlier = 8
-    /// The maximum number of fingerprints. Its time does not tell an import that a token of the same second is older: all of these are known,
-    /// even if the apps of a family, which share a token, redeem it one after another.
+    /// The maximum number of fingerprints. An import tells an older token by its time, or by its fingerprint if the times are equal, as when
+    /// the apps of a family redeem the token that they share one after another.
     static let maximumReplaced = 64
 }
 

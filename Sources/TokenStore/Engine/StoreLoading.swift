@@ -85,10 +85,10 @@ extension StoreEngine {
     /// Reports that other users may read the files. Their mode is set to 0600 when they are made or found, which has no effect on a file
     /// system without modes.
     private func noteReadableFiles() {
-        func isOpen(_ path: String) -> Bool { FileStatus(path)?.isAccessibleToOthers == true }
-        guard isOpen(paths.directory), let path = [ring.keyFile.path, paths.database].first(where: isOpen) else {
-            return
-        }
+        func isReadable(_ path: String) -> Bool { FileStatus(path)?.isAccessibleToOthers == true }
+        guard isReadable(paths.directory),
+            let path = [ring.keyFile.path, paths.database].first(where: isReadable)
+        else { return }
         let notice =
             "other users may be able to read \(path): its mode cannot be set, as on a file system without modes; set SSO_AGENT_STATE_DIR to "
             + "a folder on another one"
