@@ -10,8 +10,6 @@ final class AuditTrail: Sendable {
     /// Whether the log has usernames.
     private let hasNames: Atomic<Bool>
     private let now: @Sendable () -> Int64
-    /// The apps of the sign-ins in progress, by session ID: the request that completes a sign-in does not name its app.
-    private let signIns = Mutex<[String: ClientID]>([:])
     /// The failed requests of each peer in its present minute.
     private let failures = Mutex(FailureLimit())
     private let schedule: @Sendable (_ seconds: Int64, _ work: @escaping @Sendable () -> Void) -> Void
@@ -67,7 +65,7 @@ final class AuditTrail: Sendable {
                 outcome: code.name), of: LimitedPeer(peer, at: publication))
     }
 
-    /// Records that the time of a published socket is over.
+    /// Records that a published socket has ended without a request: its time is over, or it accepts no more connections.
     func expired(_ publication: Publication) {
         writer.record(AuditEvent(.socketExpired, time: now(), socket: publication.label))
     }
@@ -155,7 +153,6 @@ final class AuditTrail: Sendable {
             kind, time: 0, request: policyRequest.name, clientID: policyRequest.subject.clientID?.text,
             sharingGroup: policyRequest.subject.sharingGroup?.name,
             scopes: request.tokenParameters.map { [$0.scopes.target] } ?? [])
-        if let clientID = clientID(of: request, outcome) { event.clientID = clientID.text }
         switch outcome {
         case .failure(let error):
             event.outcome = error.code.name
@@ -230,40 +227,6 @@ final class AuditTrail: Sendable {
         guard case .success(let reply) = outcome else { return false }
         return (reply as? UnpublishSocket.Reply)?.label != nil
     }
-
-    /// The app of a sign-in.
-    private func clientID<Request: WireRequest>(
-        of request: Request, _ outcome: Result<Request.Reply, TokenError>
-    ) -> ClientID? {
-        switch request {
-        case let complete as CompleteInteractive: clientID(ofSignIn: complete.sessionID, outcome)
-        case let complete as CompleteDeviceCode: clientID(ofSignIn: complete.sessionID, outcome)
-        default: remember(outcome, request.tokenParameters?.clientID)
-        }
-    }
-
-    /// The app of a sign-in for whose result a call has waited, which is forgotten unless another call still waits.
-    private func clientID<Reply>(ofSignIn id: String, _ outcome: Result<Reply, TokenError>) -> ClientID? {
-        if case .failure(let error) = outcome, error.code == .interactionInProgress {
-            return signIns.withLock { $0[id] }
-        }
-        return signIns.withLock { $0.removeValue(forKey: id) }
-    }
-
-    /// Remembers the app of a sign-in that has begun.
-    private func remember<Reply>(_ outcome: Result<Reply, TokenError>, _ clientID: ClientID?) -> ClientID? {
-        guard let clientID, case .success(let reply) = outcome else { return nil }
-        let session = (reply as? BeginInteractive.Reply)?.sessionID ?? (reply as? BeginDeviceCode.Reply)?.sessionID
-        guard let session else { return nil }
-        signIns.withLock { signIns in
-            // Abandoned sign-ins are not removed one by one. The agent has fewer sign-ins than this at a time.
-            if signIns.count >= Self.maximumSignIns { signIns.removeAll() }
-            signIns[session] = clientID
-        }
-        return nil
-    }
-
-    private static let maximumSignIns = 1024
 }
 
 extension AuditEvent {

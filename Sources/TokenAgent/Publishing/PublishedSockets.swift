@@ -183,8 +183,7 @@ final class PublishedSockets {
 
     private func expire(_ id: UInt64) {
         guard let publication = active.first(where: { $0.publication.id == id })?.publication else { return }
-        endInBackground(id)
-        server?.audit?.expired(publication)
+        endInBackground(publication)
         logger.notice("a published socket has expired", metadata: ["socket": "\(RequestLog.safe(publication.label))"])
     }
 
@@ -196,15 +195,16 @@ final class PublishedSockets {
     /// effect on one that has ended.
     private func listenerClosed(_ publication: Publication) {
         guard active.contains(where: { $0.publication.id == publication.id }) else { return }
-        endInBackground(publication.id)
+        endInBackground(publication)
         logger.error(
             "a published socket accepts no more connections, and has ended; publish it again",
             metadata: ["socket": "\(RequestLog.safe(publication.label))"])
     }
 
-    /// Closes a socket and its connections at once. The agent waits for its tasks before the event loop ends.
-    private func endInBackground(_ id: UInt64) {
-        if let removal = end(id) { tasks.start { () async throws(TokenError) in await removal.value() } }
+    /// Closes a socket and its connections at once, without a request. The agent waits for its tasks before the event loop ends.
+    private func endInBackground(_ publication: Publication) {
+        if let removal = end(publication.id) { tasks.start { () async throws(TokenError) in await removal.value() } }
+        server?.audit?.expired(publication)
     }
 
     /// Closes a socket and its connections at once.

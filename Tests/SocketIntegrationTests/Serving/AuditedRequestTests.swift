@@ -54,6 +54,8 @@ internal import TokenWire
         }
         let events = lines.compactMap { $0["event"] }
         #expect(events.prefix(4) == ["start", "sign_in_begun", "sign_in", "token"], "\(events.prefix(4))")
+        // The request that completes the sign-in does not name its app.
+        #expect(lines.first { $0["event"] == "sign_in" }?["client_id"] == "app-1")
         #expect(events.suffix(2) == ["omitted", "stop"])
         let refusals = lines.filter { $0["event"] == "refusal" }
         let omitted = try #require(lines.first { $0["event"] == "omitted" })

@@ -210,34 +210,6 @@ internal import TokenWire
         #expect(try await lines("sign_in").first?["outcome"] == "sessionCanceled")
     }
 
-    @Test func knowsTheAppOfASignInForWhichASecondCallHasWaited() async throws {
-        let begun = BeginInteractive.Reply(
-            sessionID: "session", authorizationURL: "https://a.example", redirectURI: "http://localhost",
-            expiresIn: 600)
-        reply(to: BeginInteractive(parameters: .sample()), .success(begun), from: peer())
-        for code in [TokenError.Code.interactionInProgress, .timedOut, .timedOut] {
-            let request = CompleteInteractive(sessionID: begun.sessionID)
-            reply(to: request, .failure(TokenError(code, "failed")), from: peer())
-        }
-        #expect(try await lines("sign_in").map { $0["client_id"] } == ["app", "app", nil])
-    }
-
-    /// Nothing tells of those that are abandoned.
-    @Test func knowsTheAppsOf1024SignIns() async throws {
-        for number in 0...1024 {
-            let begun = BeginInteractive.Reply(
-                sessionID: "\(number)", authorizationURL: "https://a.example", redirectURI: "http://localhost",
-                expiresIn: 600)
-            reply(to: BeginInteractive(parameters: .sample()), .success(begun), from: peer())
-            if number.isMultiple(of: 100) { await writer.flush() }
-        }
-        for number in [0, 1024] {
-            let failure = TokenError(.timedOut, "failed")
-            reply(to: CompleteInteractive(sessionID: "\(number)"), .failure(failure), from: peer())
-        }
-        #expect(try await lines("sign_in").map { $0["client_id"] } == [nil, "app"])
-    }
-
     @Test func limitsEachPeerByItself() async throws {
         for number in 0..<100 { try refuse("app-\(number)", from: peer(1)) }
         for number in 0..<50 { try refuse("app-\(number)", from: peer(2)) }

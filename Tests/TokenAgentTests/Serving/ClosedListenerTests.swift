@@ -1,4 +1,6 @@
 internal import AccessPolicy
+internal import AgentTestSupport
+internal import AuditLog
 internal import Foundation
 internal import NIOCore
 internal import NIOPosix
@@ -15,7 +17,11 @@ internal import TokenModel
     @Test func endsAPublishedSocketThatAcceptsNoMoreConnections() async throws {
         let (folder, parts) = (try TemporaryFolder(), Parts())
         let request = PublishSocket(path: folder.file("published.sock"), clientIDs: [.sample], lifetime: 600)
-        try await parts.publishTwice(request)
+        let writer = AuditWriter(.file(path: folder.file("audit.log"), limit: 32 << 10))
+        try await parts.publishTwice(request, AuditTrail(writer, hasNames: false, now: { 0 }) { _, _ in })
+        await writer.flush()
+        let lines = try AuditReader.lines(of: folder.file("audit.log"))
+        #expect(lines.map { $0["event"] } == ["expire"])
     }
 
     @Test(arguments: [true, false])
@@ -45,12 +51,12 @@ internal import TokenModel
 
 extension Parts {
     /// Publishes a socket, closes its listener, and publishes the socket again.
-    fileprivate func publishTwice(_ request: PublishSocket) async throws {
+    fileprivate func publishTwice(_ request: PublishSocket, _ audit: AuditTrail) async throws {
         let (loop, listeners, ended) = (loop, Mailbox<any Channel>(), Mailbox<Void>())
         let sockets = PublishedSockets(core, userID: geteuid())
         sockets.start(
             PublishedSockets.Server(
-                files: SocketFiles(helper: nil), audit: nil,
+                files: SocketFiles(helper: nil), audit: audit,
                 open: { _, descriptor in
                     ServerBootstrap(group: loop).withBoundSocket(descriptor).map { listener in
                         listeners.put(listener)
