@@ -383,7 +383,7 @@ extension AgentClient {
     /// Sign-ins, imports and exports in progress end. Responses of token endpoints that are on their way are waited for and saved.
     ///
     /// - Parameter limit: how long to wait for these responses.
-    /// - Throws: `storeUnavailable` (-53008) if changes cannot be written to disk, which would be lost; the store stays open then.
+    /// - Throws: `storeUnavailable` (-53008) if tokens would be lost that are not on the disk yet or any more; the store stays open then.
     @discardableResult
     public func lock(limit: Duration = .seconds(180)) async throws(TokenError) -> KeyStatus {
         return try await keyStatus(after: Lock(), timeout: limit)

@@ -139,7 +139,8 @@ package final class Store: Sendable {
     /// Forgets the key and closes the file, after the earlier operations. Later ones fail with `storeUnavailable` (-53008) until
     /// `load`.
     ///
-    /// - Throws: `storeUnavailable` (-53008) if there are records that could not be written yet; the store stays open then.
+    /// - Throws: `storeUnavailable` (-53008) if there are records that could not be written yet, or the database has been removed or
+    ///   replaced; the store stays open then.
     package func lock() async throws(TokenError) {
         try await onQueue { engine throws(TokenError) in try engine.lock() }
     }

@@ -164,6 +164,22 @@ internal import TokenModel
         await store.close()
     }
 
+    /// Memory has the last copy of the records then.
+    @Test func isNotLockedOnceItsFolderIsRemoved() async throws {
+        let folder = try await StoreFolder.withOneRecord()
+        let store = try folder.open()
+        #expect(try await store.load().count == 1)
+        let moved = folder.root + "/moved"
+        try FileManager.default.moveItem(atPath: folder.path, toPath: moved)
+        let error = await #expect(throws: TokenError.self) { try await store.lock() }
+        #expect(error?.details.nextCommand == "kill \(getpid())")
+        #expect(try await store.records(with: [.sample(1)]).count == 1)
+        try FileManager.default.moveItem(atPath: moved, toPath: folder.path)
+        try await store.lock()
+        #expect(try await store.load().count == 1)
+        await store.close()
+    }
+
     /// The user has deleted a database in quarantine, and not its log.
     @Test func givesADatabaseTheLogOfNoOther() async throws {
         let folder = try await damagedStore()

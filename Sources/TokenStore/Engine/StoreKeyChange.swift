@@ -36,6 +36,8 @@ extension StoreEngine {
             throw report.writeError
                 ?? TokenError(.storeUnavailable, "the store has records that are not written to \(paths.directory) yet")
         }
+        // A database without a name is gone when it is closed, and memory has the last copy of what was in it.
+        if let displacement = database?.displacement { throw displacement }
         // Keys of an earlier change that are not needed any more are deleted first.
         if settlement != nil { truncateLog() }
         (keys, wrapping, database, pending, ledger) = (nil, nil, nil, nil, StoreLedger())
