@@ -38,10 +38,16 @@ struct FormParameters: Sendable {
     /// Adds a parameter whose value is a secret.
     mutating func add(_ name: String, secret: Secret) { fields.append((name, .secret(secret))) }
 
-    /// Adds the app's parameters, except those whose name is used already: an app may not override the protocol.
+    /// Adds the app's parameters, except those whose name is used already: an app may not override the protocol. Some providers read names
+    /// in any case, and without the white space around them.
     mutating func add(extra: [String: String]) {
-        for (name, value) in extra.sorted(by: { $0.key < $1.key }) where self[name] == nil { add(name, value) }
+        let protected = Set(fields.map { Self.comparable($0.name) })
+        for (name, value) in extra.sorted(by: { $0.key < $1.key }) where !protected.contains(Self.comparable(name)) {
+            add(name, value)
+        }
     }
+
+    private static func comparable(_ name: String) -> String { name.trimmedNonEmpty?.lowercased() ?? "" }
 
     /// The encoded parameters, for a query or a form. All but the unreserved characters (RFC 3986 section 2.3) are
     /// percent-encoded.

@@ -69,4 +69,13 @@ internal import TokenModel
         #expect(form.pairs.filter { $0.name == "client_id" }.map(\.value) == ["app-1"])
         #expect(form.pairs.filter { $0.name == "refresh_token" }.map(\.value) == ["rt-1"])
     }
+
+    /// Some providers read names in any case, and without blanks.
+    @Test(arguments: ["CLIENT_ID", "Redirect_URI", "client_id ", "\tRefresh_Token\n"])
+    func ignoresExtraParametersWithNamesThatCouldBeReadAsOnesOfTheProtocol(name: String) throws {
+        let extra = [name: "evil", "Slice": "test"]
+        let form = try TokenRequest.sample(entra, redirectURI: "http://localhost", extra: extra).form()
+        let plain = try TokenRequest.sample(entra, redirectURI: "http://localhost").form()
+        #expect(form.pairs.map(\.name) == plain.pairs.map(\.name) + ["Slice"])
+    }
 }
