@@ -131,14 +131,18 @@ extension PublishSocket {
             "a socket has at most \(Self.maximumUsers) users")
         try require(
             (1...Self.maximumApps).contains(clientIDs.count), "a socket serves 1 to \(Self.maximumApps) client IDs")
-        try require(clientIDs.allSatisfy { ValueLimits.isIdentifier($0.text) }, "a client ID is too long")
+        try require(
+            clientIDs.allSatisfy { ValueLimits.isIdentifier($0.text) },
+            "a client ID has at most \(ValueLimits.identifier) bytes, and no control characters")
         try require(
             scopes.scopes.count <= Self.maximumScopes && scopes.isWithinLimits,
             "a socket has at most \(Self.maximumScopes) scopes")
         try require(
             authorities.count <= Self.maximumAuthorities, "a socket has at most \(Self.maximumAuthorities) authorities")
         try require((1...Self.longestLifetime).contains(lifetime), "the lifetime is 1 second to 24 hours")
-        try require(ValueLimits.isIdentifier(sharingGroup.name), "the sharing group's name is too long")
+        try require(
+            ValueLimits.isIdentifier(sharingGroup.name),
+            "the sharing group's name has at most \(ValueLimits.identifier) bytes, and no control characters")
         if let label {
             try require(
                 label.utf8.count <= Self.maximumLabelBytes && ValueLimits.isPrintable(label)
