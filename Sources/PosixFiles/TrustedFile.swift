@@ -27,7 +27,9 @@ extension FileDescriptor {
         let status = try attempt { () throws(SystemError) in try file.status }
         guard status.isOwnOrRoots else {
             throw TrustedFileError(
-                "it belongs to user \(status.owner)", .run("sudo chown \(FileStatus.effectiveUser) \(path.shellWord)"))
+                // A change of the owner alone would make this process trust whatever the other user has written.
+                "it belongs to user \(status.owner), who can change it; name another file, or look at what is in it before you "
+                    + "make it yours", .see("ls -l \(path.shellWord)"))
         }
         guard !status.isWritableByOthers else {
             throw TrustedFileError("other users can change it", .run("chmod go-w \(path.shellWord)"))

@@ -168,7 +168,9 @@ internal import TokenModel
         let path = try Self.file(in: folder)
         #expect(chown(path, 65534, 65534) == 0)
         let error = #expect(throws: TokenError.self) { try Configuration(userFile: path, isRequired: true) }
-        #expect(error?.message.contains("chown 0 \(path)") == true, "\(error?.message ?? "")")
+        // A command that changes the owner would make what the other user has written trusted.
+        #expect(error?.message.contains("look at what is in it") == true, "\(error?.message ?? "")")
+        #expect(error?.details.nextCommand == "ls -l \(path)")
         #expect(chown(path, 0, 0) == 0)
         #expect(chown(folder.file("folder"), 65534, 65534) == 0)
         let other = #expect(throws: TokenError.self) { try Configuration(userFile: path, isRequired: true) }
