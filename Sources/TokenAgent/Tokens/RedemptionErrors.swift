@@ -76,9 +76,12 @@ struct Refusal {
     /// - Parameter wasInterrupted: whether the reply to an earlier redemption of the token was lost.
     init(_ error: TokenError, wasInterrupted: Bool) {
         self.error = error
-        let isInterruption = wasInterrupted && error.details.oauthError == "invalid_grant"
+        let refusal = ProviderRefusal(error.details)
+        // A token that was used up is not valid any more. Any other reason of the provider's has nothing to do with the lost reply.
+        let isOfToken = error.details.oauthError == "invalid_grant" && (refusal == nil || refusal == .endedSignIn)
+        let isInterruption = wasInterrupted && isOfToken
         let isOfScopes = error.code == .interactionRequired && error.details.reason == .scope
-        let other = isOfScopes ? Self.scopes : ProviderRefusal(error.details)?.explanation ?? Self.unknown
+        let other = isOfScopes ? Self.scopes : refusal?.explanation ?? Self.unknown
         reason = isInterruption ? Self.interruption : other
     }
 

@@ -119,6 +119,20 @@ internal import TokenModel
         #expect(error.message.contains("no answer came"))
     }
 
+    /// Entra names the same OAuth error for a token that is not valid any more and for a question to the user.
+    @Test(
+        arguments: [
+            (50_076, nil, false), (53_003, nil, false), (0, "consent_required", false), (0, nil, true),
+            (0, "bad_token", true), (70_008, nil, true),
+        ] as [(Int32, String?, Bool)])
+    func reportsALostReplyForATokenThatIsNotValidOnly(number: Int32, subError: String?, isReported: Bool) {
+        var error = TokenError(.invalidGrant, "invalid_grant")
+        error.details.oauthError = "invalid_grant"
+        error.details.subError = subError
+        error.details.stsErrorCodes = number == 0 ? [] : [number]
+        #expect(Refusal(error, wasInterrupted: true).reason.contains("no answer came") == isReported)
+    }
+
     @Test func reportsNoLostReplyOnceTheTokenHasBeenRedeemed() async throws {
         try await parts.signIn("alice", "1").value()
         try await parts.interruptEveryRedemption()
