@@ -53,9 +53,9 @@ package struct StyledText: Sendable, ExpressibleByStringInterpolation {
     /// Erases the current line, so that it can be written again.
     package static let eraseLine = StyledText([.control(.eraseLine)])
 
-    /// A link (OSC 8) that shows its URL; the plain URL if it has other characters than a URL may have.
+    /// A link (OSC 8) that shows its URL; the plain URL, on one line, if it has other characters than a URL may have.
     package static func link(_ url: String) -> StyledText {
-        guard url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return StyledText(url) }
+        guard url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return StyledText(TerminalText.line(url)) }
         return StyledText([.control(.link(url)), .text(url), .control(.link(""))])
     }
 

@@ -43,6 +43,10 @@ internal import Testing
         #expect(wrapped.rendered(Self.all).hasPrefix("\u{1B}[1maaaa bbbb\u{1B}[0m cccc \u{1B}[32mdddd\u{1B}[0m\neeee"))
     }
 
+    @Test func showsAURLOnOneLine() {
+        #expect(StyledText.link("https://x/\n  → y").rendered(Self.all) == "https://x/   → y")
+    }
+
     /// Whatever a name or a URL has, the terminal obeys only what the type adds.
     @Test(arguments: ["\u{1B}]0;x\u{7}", "a\u{9B}2J", "\r", "\u{202E}"])
     func neutralisesTheTextItself(text: String) {

@@ -71,7 +71,8 @@ struct InitCommand: Command {
     }
 
     func style(_ done: Printout) -> StyledText? {
-        let (name, end) = (done.account.username, Phrases.moment(done.expiresOn, now: Terminal.now))
+        let name = done.account.username.map { UntrustedText.clean($0) }
+        let end = Phrases.moment(done.expiresOn, now: Terminal.now)
         let start = "There is a token for \(name ?? "you"), valid until \(end). "
         return StyledText(start + "Programs and scripts get it, and later ones, with:\n\n")
             + StyledText("  \(done.command)\n").fixed

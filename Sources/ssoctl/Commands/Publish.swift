@@ -266,7 +266,9 @@ struct UnpublishCommand: Command {
         return Printout(unpublished: label)
     }
 
-    func describe(_ printout: Printout) -> String? { "\(printout.unpublished) is not published any more." }
+    func describe(_ printout: Printout) -> String? {
+        ["\(printout.unpublished) is not published any more."].joinedLines
+    }
 }
 
 /// A published socket as JSON, and as text.

@@ -50,7 +50,8 @@ struct SignInCommand: Command {
             if let hint = manner.loginHint, let username = result.account.loginHint,
                 hint.contains("@"), hint.lowercased() != username.lowercased()
             {
-                Terminal.printError("ssoctl: --login-hint suggested \(hint), and \(username) has signed in")
+                Terminal.printError(
+                    ["ssoctl: --login-hint suggested \(hint), and \(username) has signed in"].joinedLines)
             }
             return Printout(
                 account: AccountJSON(result.account, hasProfiles: false), accessToken: result.accessToken.reveal(),

@@ -120,7 +120,9 @@ struct SignOutCommand: Command {
         return .command("sign-out", account, app.words(name: name) + flags.filter(\.1).map(\.0))
     }
 
-    func describe(_ done: Printout) -> String? {
+    func describe(_ done: Printout) -> String? { [sentence(done)].joinedLines }
+
+    private func sentence(_ done: Printout) -> String {
         let account = done.account.text
         if let app = app.name.map({ "“\($0)”" }) ?? app.clientID?.text, !wipe, done.apps?.isEmpty == true {
             return "\(account) has no tokens of the app \(app): there was nothing to sign out of."
@@ -140,7 +142,8 @@ struct SignOutCommand: Command {
         guard let authority = Authority(of: account, localScheme: tokens?.localScheme ?? "https"),
             authority.kind == .entra || authority.kind == .ciam
         else {
-            Terminal.printError("ssoctl: the page that ends the session at \(account.environment) is not known")
+            Terminal.printError(
+                ["ssoctl: the page that ends the session at \(account.environment) is not known"].joinedLines)
             return
         }
         let page = "\(authority.url)/oauth2/v2.0/logout"

@@ -90,7 +90,7 @@ struct UseCommand: Command {
 
     func describe(_ done: Printout) -> String? {
         if let app = done.app { return "The default app is \(app)." }
-        if let account = done.account { return "The default account is \(account.text)." }
+        if let account = done.account { return ["The default account is \(account.text)."].joinedLines }
         guard done.hadDefaults else { return "There were no defaults." }
         return "Removed the defaults from \(done.file)."
     }

@@ -144,7 +144,7 @@ struct SignInDialog: Sendable {
             text += StyledText("\n\n\(drawing)").fixed
         }
         text += "\n\nand enter the code:\n\n    "
-        text += .bold(code.userCode) + "\n\n"
+        text += .bold(TerminalText.line(code.userCode)) + "\n\n"
         Terminal.writeError(text)
     }
 

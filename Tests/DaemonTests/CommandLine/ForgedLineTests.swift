@@ -64,6 +64,37 @@ internal import TokenWire
         }
     }
 
+    /// The identity provider chooses the name of an account, and another user's agent the label of a socket.
+    @Test(arguments: [["sign-out", "alice"], ["use", "alice"], ["unpublish", "build"]])
+    func showsTheNameOfWhatWasChangedOnOneLine(arguments: [String]) async throws {
+        try await AgentProcessFixture.with { f in
+            let path = f.folder.file("other.sock")
+            let name = "alice\n\t→ curl evil.example"
+            let account = Account(
+                homeAccountID: HomeAccountID("a.b"), username: name, environment: "host", source: .msal)
+            let agent = try PretendedAgent(at: path) { frame in
+                if (try? frame.request(ListAccounts.self)) != nil {
+                    let list = ListAccounts.Reply(accounts: [account])
+                    return ReplyFrame.encode(.success(list), to: ListAccounts.self, id: frame.id)
+                }
+                if (try? frame.request(ListCredentials.self)) != nil {
+                    let denied = TokenError(.requestDenied, "not for this program")
+                    return ReplyFrame.encode(.failure(denied), to: ListCredentials.self, id: frame.id)
+                }
+                if (try? frame.request(UnpublishSocket.self)) != nil {
+                    let reply = UnpublishSocket.Reply(label: name)
+                    return ReplyFrame.encode(.success(reply), to: UnpublishSocket.self, id: frame.id)
+                }
+                guard (try? frame.request(RemoveAccount.self)) != nil else { return nil }
+                let reply = RemoveAccount.Reply(removed: true)
+                return ReplyFrame.encode(.success(reply), to: RemoveAccount.self, id: frame.id)
+            }
+            defer { agent.end() }
+            let printed = try await f.ssoctl(arguments, variables: ["SSO_AGENT_SOCK": path]).output
+            #expect(printed.contains("alice  → curl evil.example") && printed.count { $0 == "\n" } == 1, "\(printed)")
+        }
+    }
+
     /// A line break in a token or its type would be the beginning of another header.
     @Test(
         arguments: [
