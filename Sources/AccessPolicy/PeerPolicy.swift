@@ -82,9 +82,15 @@ package struct PeerPolicy: Sendable, Equatable {
         }
         let app = peer.sandbox?.app.map { "app = \"\($0)\"" } ?? "class = \"sandboxed\""
         let clientID = request.subject.clientID.map { UntrustedText.clean($0.text, limit: 80) } ?? "…"
+        // A rule for the app, which may be there already, covers the request only if that names the app.
+        let isOfEveryApp = RequestKinds.own.contains(request.name) && !request.subject.isLimitedToApp
+        let remedy =
+            isOfEveryApp
+            ? "a rule can allow it of the app's own client ID, which the request has to name"
+            : "to let the app use its own client ID, add"
         return .deny(
-            "no rule of the agent's configuration allows \(request.name) from the sandboxed \(peer.description); to let the app "
-                + "use its own client ID, add: [[rule]] \(app), client_ids = [\"\(clientID)\"], requests = [\"own\"], "
+            "no rule of the agent's configuration allows \(request.name)\(isOfEveryApp ? " of all apps" : "") from the sandboxed "
+                + "\(peer.description); \(remedy): [[rule]] \(app), client_ids = [\"\(clientID)\"], requests = [\"own\"], "
                 + "effect = \"allow\"")
     }
 }

@@ -51,6 +51,21 @@ internal import TokenModel
         }
     }
 
+    /// The rule that the message names may be there.
+    @Test func saysThatASandboxedAppHasToNameItself() {
+        let rule = PolicyRule(
+            app: "flatpak:org.contoso.Notes", clientIDs: PolicySamples.clients("notes"),
+            requests: .named([], includesOwn: true), effect: .allow)
+        let policy = PeerPolicy(userID: 1000, rules: [rule])
+        let request = PolicySamples.request("list_accounts", ListAccounts(clientID: nil))
+        guard case .deny(let reason) = policy.decision(on: request, from: PolicySamples.notes) else {
+            Issue.record("a list of all apps is not denied")
+            return
+        }
+        #expect(reason.contains("list_accounts of all apps"))
+        #expect(reason.contains("which the request has to name"))
+    }
+
     @Test func decidesByTheFirstRuleThatCoversTheRequest() {
         let rules = [
             PolicyRule(unit: "backup.service", requests: .named(["export_cache"], includesOwn: false), effect: .allow),

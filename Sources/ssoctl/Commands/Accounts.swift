@@ -46,8 +46,7 @@ struct AccountsCommand: Command {
 
     func execute(_ agent: AgentClient) async throws -> Printout {
         let filter = try AppFilter(app) { command(app: $0) }
-        let accounts = try await agent.listAccounts(
-            ListAccounts(clientID: filter.clientID, sharingGroup: filter.sharingGroup))
+        let accounts = try await accounts(filter, agent)
         var printout = Printout(accounts: accounts.map { AccountJSON($0) }, emptyText: emptyText(filter))
         if accounts.isEmpty, let status = try? await agent.status() {
             // A published socket, which answers without the number of the agent's process, serves no sign-in.
@@ -74,6 +73,20 @@ struct AccountsCommand: Command {
         }
         printout.appNames = filter.appNames
         return printout
+    }
+
+    /// - Throws: the refusal of a list of all apps, as in a sandbox, with the command for an app whose accounts are listed.
+    private func accounts(_ filter: AppFilter, _ agent: AgentClient) async throws -> [Account] {
+        var request = ListAccounts(clientID: filter.clientID, sharingGroup: filter.sharingGroup)
+        do throws(TokenError) { return try await agent.listAccounts(request) } catch {
+            guard error.code == .requestDenied, request.clientID == nil else { throw error }
+            for (clientID, name) in filter.appNames.sorted(by: { $0.value < $1.value }) {
+                request.clientID = clientID
+                guard (try? await agent.listAccounts(request)) != nil else { continue }
+                throw CommandFailure(error, nextCommand: command(app: name).text)
+            }
+            throw error
+        }
     }
 
     /// - Parameter place: where the command has to be run, after a blank; empty for here.

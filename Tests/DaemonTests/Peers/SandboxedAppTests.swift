@@ -81,6 +81,18 @@ internal import Testing
             }
         }
 
+        @Test func namesAnAppWhoseAccountsItMayList() async throws {
+            let apps = "\n\n[apps.mail]\nclient_id = \"app-2\"\n\n[apps.notes]\nclient_id = \"app-1\"\n"
+            try await AgentProcessFixture.with(rules: Self.rules + apps) { f in
+                let agent = try await f.agent()
+                let all = try await run(f, ["accounts"])
+                #expect(all.status == 1 && all.errors.hasSuffix("\n  → ssoctl accounts --app notes\n"), "\(all)")
+                let own = try await run(f, ["accounts", "--app", "notes"])
+                #expect(own.status == 0, "\(own)")
+                withExtendedLifetime(agent) {}
+            }
+        }
+
         /// A rule names client IDs, of which one need not have been used; the user's own apps presume that it is in Microsoft's family.
         @Test func learnsNothingOfTheAccountsOfAFamily() async throws {
             var settings = EmulatorSettings()
