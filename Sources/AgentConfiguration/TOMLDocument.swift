@@ -33,9 +33,12 @@ struct TOMLDocument: Sendable, Equatable {
         /// The value of a key that takes an array of strings.
         var texts: [String] {
             get throws(TOMLError) {
-                guard case .texts(let texts) = value, !texts.isEmpty else {
+                guard case .texts(let texts) = value else {
                     throw TOMLError(
                         line, "the value of “\(key)” is not an array of strings; write it as in \(key) = [\"…\"]")
+                }
+                guard !texts.isEmpty else {
+                    throw TOMLError(line, "“\(key)” needs at least one string; write it as in \(key) = [\"…\"]")
                 }
                 return texts
             }
