@@ -100,6 +100,17 @@ package struct EmulatorSettings: Codable, Sendable, Equatable {
     }
 }
 
+extension EmulatorSettings {
+    /// The rule that a number breaks; nil if none does. The times of access tokens may be in the past.
+    var defect: String? {
+        let numbers: [(CodingKeys, Int, least: Int)] = [
+            (.refreshTokenLifetime, refreshTokenLifetime, 0), (.deviceCodeInterval, deviceCodeInterval, 0),
+            (.deviceCodeLifetime, deviceCodeLifetime, 0), (.deviceCodeApprovedAtPoll, deviceCodeApprovedAtPoll ?? 1, 1),
+        ]
+        return numbers.first { $0.1 < $0.least }.map { "\($0.0.rawValue) is at least \($0.least)" }
+    }
+}
+
 extension Dictionary where Key == String {
     /// The value of an app, by its client ID in any case.
     func value(ofApp clientID: String) -> Value? { first { $0.key.lowercased() == clientID.lowercased() }?.value }

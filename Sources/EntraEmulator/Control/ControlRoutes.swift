@@ -64,6 +64,7 @@ struct ControlRoutes: Sendable {
         }
         let merged = current.merging(changes) { _, new in new }
         let settings = try decode(EmulatorSettings.self, try JSONEncoder().encode(merged))
+        if let defect = settings.defect { throw Refusal(status: .badRequest, message: defect) }
         emulator.settings = settings
         return settings
     }
