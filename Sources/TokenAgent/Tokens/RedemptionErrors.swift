@@ -6,8 +6,13 @@ extension TokenError {
     /// Whether the next refresh token may be tried after this error. MSAL tries it unless the error refuses the request, ADAL after every
     /// OAuth error, which it reads from a response with the status 200, 400 or 401 only.
     func allowsNextRefreshToken(_ version: OAuthVersion) -> Bool {
-        guard details.oauthError != nil else { return false }
+        guard details.oauthError != nil else { return version == .v2 && isRefusalWithoutReason }
         return version == .v1 ? details.httpStatus.map { [200, 400, 401].contains($0) } ?? true : !refusesRequest
+    }
+
+    /// Whether an OpenID provider has refused the refresh token without an OAuth error.
+    private var isRefusalWithoutReason: Bool {
+        code == .interactionRequired && [400, 401].contains(details.httpStatus) && details.oauthError == nil
     }
 
     /// Whether the error refuses the request, with whichever refresh token, and not the refresh token.

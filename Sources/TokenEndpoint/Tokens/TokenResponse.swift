@@ -15,6 +15,9 @@ extension IssuedTokens {
                 of: request.authority, isOfSignIn: request.grant.isSignIn, hiding: request.grant.secrets)
         } catch {
             if let delivery { Self.recordRefused(response, to: request, now: now, delivery) }
+            if case .refreshToken = request.grant, let refusal = response.refusalWithoutReason(of: request.authority) {
+                throw refusal
+            }
             throw error
         }
         self.init(object, to: request, now: now)
@@ -106,6 +109,19 @@ extension HTTPResponse {
         }
         guard status == 200 else { throw invalid("is neither a success nor an OAuth error") }
         return object
+    }
+
+    /// The error of a refresh token that an OpenID provider refuses with a status of RFC 6749 section 5.2 and without a body, as some
+    /// do for a revoked one; nil for any other response. Microsoft's providers say why.
+    fileprivate func refusalWithoutReason(of authority: Authority) -> TokenError? {
+        let isBlank = body.withBytes { bytes in bytes.allSatisfy { $0 == 0x20 || (0x09...0x0D).contains($0) } }
+        guard authority.kind == .openID, status == 400 || status == 401, isBlank else { return nil }
+        var details = TokenError.Details()
+        details.httpStatus = Int32(clamping: status)
+        return TokenError(
+            .interactionRequired,
+            "\(endpoint) refuses the refresh token (HTTP status \(status)), and does not say why; sign in again",
+            details: details)
     }
 
     /// The members of a success that is not a JSON object, such as one without its end, or has an error as well or another status than 200,

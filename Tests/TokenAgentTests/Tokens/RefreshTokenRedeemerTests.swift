@@ -35,6 +35,20 @@ internal import TokenModel
         #expect(!error.allowsNextRefreshToken(.v1))
     }
 
+    /// As of an OpenID provider that gives no reason.
+    @Test func asksForASignInAndKeepsTheTokenAfterARefusalWithoutAReason() async throws {
+        try await parts.signIn("alice", "1").value()
+        let request = await parts.acquire(.sample("alice"))
+        let redemption = await parts.provider.redemptions.next()
+        redemption.question.delivery?.recordSending()
+        var refusal = TokenError(.interactionRequired, "no reason")
+        refusal.details.httpStatus = 400
+        redemption.fail(refusal)
+        let error = try #require(try await request.error())
+        #expect(error.code == .interactionRequired && error.message == Refusal.unknown)
+        #expect(try await parts.refreshTokens() == ["rt-1"])
+    }
+
     /// Also if the family's token is tried after it.
     @Test(arguments: [(true, "own"), (false, "shared")])
     func reportsTheRefusalOfTheAppsOwnTokenToADAL(isV1: Bool, reported: String) {

@@ -162,6 +162,26 @@ internal import TokenModel
         #expect(error?.code == code)
     }
 
+    /// Some OpenID providers refuse a revoked refresh token so. Without a sign-in, the app would get the same error for ever.
+    @Test(
+        arguments: [
+            (Authority.Kind.openID, 400, "", true), (.openID, 401, " \r\n", true), (.openID, 400, "no", false),
+            (.openID, 403, "", false), (.openID, 200, "", false), (.entra, 400, "", false),
+        ])
+    func requiresASignInAfterARefusalWithoutABody(
+        kind: Authority.Kind, status: Int, body: String, isRequired: Bool
+    ) throws {
+        let authority = kind == .entra ? Authority.common : try Authority("https://id.example/main", kind: kind)
+        let response = HTTPResponse(endpoint: "x", status: status, body: Secret(body))
+        for grant in [Grant.refreshToken(Secret("rt-1")), .deviceCode(Secret("dc-1"))] {
+            let request = try TokenRequest.sample(authority, grant: grant)
+            let error = #expect(throws: TokenError.self) {
+                try IssuedTokens(response, to: request, issuer: nil, now: 0)
+            }
+            #expect((error?.code == .interactionRequired) == (isRequired && !grant.isSignIn), "\(grant.isSignIn)")
+        }
+    }
+
     @Test func truncatesAndCleansTheTextsOfTheServer() async throws {
         let text = #"\u001b[31m\r\n\u202e"# + String(repeating: "ä", count: 5000)
         let reply = ScriptedReply.json(#"{"error":"invalid_grant","error_description":"\#(text)"}"#, status: 400)
