@@ -108,16 +108,44 @@ struct SignOutCommand: Command {
             let own = try await finder.accounts(name, of: clientID)
             if own.count == 1, name.isExact(own[0]) { return (own[0], []) }
         }
+        if let failure = indistinguishable(try await finder.accounts(name, of: nil), name) { throw failure }
         // Nothing is removed by a guess: the user replaces the placeholder.
         return (
             try await finder.account(name, { words($0) }, placeholder: "ACCOUNT", otherwise: finder.list), []
         )
     }
 
+    /// The failure for accounts of several providers with the same identifier and username, which no name tells apart; nil for others.
+    private func indistinguishable(_ found: [Account], _ name: AccountName) -> CommandFailure? {
+        guard found.count > 1, let first = found.first,
+            found.allSatisfy({
+                $0.homeAccountID == first.homeAccountID && $0.username?.lowercased() == first.username?.lowercased()
+            })
+        else { return nil }
+        // Two providers may have one host.
+        let providers = found.map { account in
+            let home = account.tenantProfiles.first { $0.isHome } ?? account.tenantProfiles.first
+            return account.environment + (home.map { "/\($0.realm)" } ?? "")
+        }.joined(separator: ", ")
+        let all = first.username.map { CommandLineWords.option("--username", $0) }
+        let remedy = all.map { "; \(CommandLineWords($0).text) signs all of them out" } ?? ""
+        let isOfApp = app.name != nil || app.clientID != nil
+        let next =
+            isOfApp
+            ? all.map { CommandLineWords(["ssoctl", "sign-out"] + $0) + app.words() + flags }
+            : words(first.homeAccountID?.text ?? name.text, app: "NAME")
+        return .ambiguous(
+            "“\(name.text)” is an account of several providers (\(providers)); name an app that is signed in to one only\(remedy)",
+            [], nextCommand: next?.text)
+    }
+
     /// The words of the sign-out command for an account.
     private func words(_ account: String, app name: String? = nil) -> CommandLineWords {
-        let flags = [("--wipe", wipe), ("--browser", endsBrowserSession)]
-        return .command("sign-out", account, app.words(name: name) + flags.filter(\.1).map(\.0))
+        .command("sign-out", account, app.words(name: name) + flags)
+    }
+
+    private var flags: [String] {
+        [("--wipe", wipe), ("--browser", endsBrowserSession)].filter(\.1).map(\.0)
     }
 
     func describe(_ done: Printout) -> String? { [sentence(done)].joinedLines }

@@ -123,7 +123,10 @@ internal import Testing
             #expect(Set(apps ?? []) == [["first"], ["second"]], "\(listed)")
             #expect((listed["credentials"] as? [Any])?.count == 4, "\(listed)")
             // Nothing is removed by a guess.
-            try await f.ssoctl(["sign-out", "1"], status: 2)
+            let failed = try await f.failure(["sign-out", "1"], status: 2)
+            #expect(failed["nextCommand"] as? String == "ssoctl sign-out 1 --app NAME", "\(failed)")
+            let message = failed["message"] as? String ?? ""
+            #expect(message.contains("/openid/first, ") || message.contains("/openid/second, "), "\(failed)")
             let signedOut = try await f.ssoctl(["sign-out", "1", "--app", "second"]).output
             #expect(signedOut.hasPrefix("Signed out 1 of second: "), "\(signedOut)")
             try await f.ssoctl(["token", "first"])
