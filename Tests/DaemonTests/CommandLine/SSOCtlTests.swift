@@ -94,6 +94,23 @@ internal import Testing
         }
     }
 
+    @Test func sendsItsOptionsToTheProvider() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            try await f.ssoctl([
+                "sign-in", "--login-hint", "alice@contoso.com", "--domain-hint", "contoso.com", "--prompt", "consent",
+                "--claims", #"{"id_token":{"acr":null}}"#,
+            ])
+            let request = try #require(f.emulator.control.requests.first { $0.counter == .authorize })
+            #expect(request.parameters["login_hint"] == "alice@contoso.com")
+            #expect(request.parameters["domain_hint"] == "contoso.com")
+            #expect(request.parameters["prompt"] == "consent")
+            #expect(request.parameters["claims"]?.contains(#""acr""#) == true, "\(request.parameters)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     /// The tokens of a group are not those of other apps.
     @Test func signsInInTheGroupOfTheApp() async throws {
         try await AgentProcessFixture.with { f in
