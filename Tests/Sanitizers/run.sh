@@ -26,6 +26,10 @@ if [ "$1" = thread ] && [ "$(uname)" = Linux ]; then
     # The units of the first have a /tmp of their own, without the library; the sanitizer itself needs files for the second.
     skipped='--skip UserManagerTests --skip reportsThatFilesMayNotBeWritten'
 fi
+if [ "$1" = address ]; then
+    # The search for leaks itself needs /proc in the first and a thread in the second.
+    skipped='--skip doesNothingIfItsArgumentsCannotBeRead --skip endsACommandThatHasNoRoomForItsThreads'
+fi
 # Suppressions that are used are not printed: tests compare what programs write.
 export LSAN_OPTIONS="suppressions='$here/leaks.txt':print_suppressions=0"
 export TSAN_OPTIONS="suppressions='$here/races.txt'"
