@@ -520,7 +520,7 @@ struct  Sso__TokenResult
   protobuf_c_boolean has_profile_has_id_token;
   protobuf_c_boolean profile_has_id_token;
   /*
-   * a refresh token was removed or replaced, although the token was cached
+   * a redemption failed, and a refresh token was removed or replaced
    */
   protobuf_c_boolean has_has_changed_cache;
   protobuf_c_boolean has_changed_cache;
