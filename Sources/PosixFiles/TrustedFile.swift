@@ -47,12 +47,7 @@ package enum TrustedPath {
     /// The reason why other users can replace what is at a path, by one of the directories above it or a symbolic link among them,
     /// with the remedy; nil if only the user of this process and root can. Directories that do not exist are not checked.
     package static func defect(ofDirectoriesAbove path: String) -> Problem? {
-        let path = FileStatus.absolutePath(path)
-        var places = ancestors(of: path)
-        // Bytes: two texts are equal if they look alike, and name two files.
-        let hasNoLinks = FileStatus.realPath(path)?.utf8.elementsEqual(path.utf8) ?? false
-        if !hasNoLinks { places += steps(to: path) }
-        for place in places {
+        for place in steps(to: FileStatus.absolutePath(path)) {
             if let defect = defect(of: place) { return defect }
         }
         return nil
@@ -109,18 +104,7 @@ package enum TrustedPath {
         }
     }
 
-    /// The directories above an absolute path, from the root on.
-    private static func ancestors(of path: String) -> [String] {
-        var (ancestors, place) = (["/"], "")
-        for name in names(in: path).dropLast() {
-            place += "/"
-            place += name
-            ancestors.append(place)
-        }
-        return ancestors
-    }
-
-    /// The symbolic links and the directories through which the kernel finds what is at an absolute path, without symbolic links above
+    /// The directories and the symbolic links through which the kernel finds what is at an absolute path, without symbolic links above
     /// them. A link may lead to another link: who can replace that one decides where the path leads.
     private static func steps(to path: String) -> [String] {
         var (steps, place, linkCount) = (["/"], "", 0)
