@@ -55,7 +55,8 @@ struct PublishCommand: Command {
                 || account.homeAccountID != nil && account.homeAccountID == name.homeAccountID
         }
         if !found.isEmpty, isExact { return text }
-        let account = try await finder.account(name, { command(account: $0) }, otherwise: finder.list)
+        let account = try await finder.account(
+            name, among: finder.accounts(name, of: nil), { command(account: $0) }, otherwise: finder.list)
         return account.username ?? account.homeAccountID?.text ?? text
     }
 

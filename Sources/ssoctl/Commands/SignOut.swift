@@ -99,25 +99,28 @@ struct SignOutCommand: Command {
     private func accounts(
         _ name: AccountName, _ finder: AccountFinder, signedInTo clientID: ClientID?
     ) async throws -> (Account, others: [Account]) {
-        if account.username != nil {
-            let found = try await finder.accounts(name, of: nil)
-            let areExact = found.allSatisfy { $0.username?.lowercased() == name.text.lowercased() }
-            if found.count > 1, areExact { return (found[0], Array(found.dropFirst())) }
+        let found = try await finder.accounts(name, of: nil)
+        if found.count > 1 {
+            if account.username != nil {
+                let areExact = found.allSatisfy { $0.username?.lowercased() == name.text.lowercased() }
+                if areExact { return (found[0], Array(found.dropFirst())) }
+            } else if let clientID {
+                let own = try await finder.accounts(name, of: clientID)
+                if own.count == 1, name.isExact(own[0]) { return (own[0], []) }
+            }
+            if let failure = indistinguishable(found, name) { throw failure }
         }
-        if account.username == nil, let clientID, try await finder.accounts(name, of: nil).count > 1 {
-            let own = try await finder.accounts(name, of: clientID)
-            if own.count == 1, name.isExact(own[0]) { return (own[0], []) }
-        }
-        if let failure = indistinguishable(try await finder.accounts(name, of: nil), name) { throw failure }
         // Nothing is removed by a guess: the user replaces the placeholder.
-        return (
-            try await finder.account(name, { words($0) }, placeholder: "ACCOUNT", otherwise: finder.list), []
-        )
+        let only = try await finder.account(
+            name, among: found, { words($0) }, placeholder: "ACCOUNT", otherwise: finder.list)
+        return (only, [])
     }
 
     /// The failure for accounts of several providers with the same identifier and username, which no name tells apart; nil for others.
+    ///
+    /// - Parameter found: the accounts, at least two.
     private func indistinguishable(_ found: [Account], _ name: AccountName) -> CommandFailure? {
-        guard found.count > 1, let first = found.first,
+        guard let first = found.first,
             found.allSatisfy({
                 $0.homeAccountID == first.homeAccountID && $0.username?.lowercased() == first.username?.lowercased()
             })

@@ -68,10 +68,11 @@ struct UseCommand: Command {
     }
 
     private func account(_ name: String, _ agent: AgentClient, _ settings: Settings) async throws -> AccountNamesJSON {
+        let (finder, meant) = (AccountFinder(agent: agent, sharingGroup: .standard), AccountName(name))
         do {
             return AccountNamesJSON(
-                try await AccountFinder(agent: agent, sharingGroup: .standard)
-                    .account(AccountName(name), Self.words, otherwise: "ssoctl app list"))
+                try await finder.account(
+                    meant, among: finder.accounts(meant, of: nil), Self.words, otherwise: "ssoctl app list"))
         } catch var failure as CommandFailure where failure.status == .noSuchAccount {
             var message = "“\(name)” is neither an app nor an account that is signed in"
             if let app = Suggestion.nearest(to: name, among: settings.configuration.apps.map(\.name)) {

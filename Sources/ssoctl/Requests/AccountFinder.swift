@@ -102,14 +102,15 @@ struct AccountFinder {
     /// The only account that a name means.
     ///
     /// - Parameters:
+    ///   - found: the accounts that the name means.
     ///   - command: the same command for another account.
     ///   - placeholder: what the command has in place of an account if several have the name; nil for the first of them.
     ///   - otherwise: the command that helps if no account is similar.
     /// - Throws: `accountNotFound` (-53010), or an ambiguous name with the accounts and exit status 2.
     func account(
-        _ name: AccountName, _ command: (String) -> CommandLineWords, placeholder: String? = nil, otherwise: String
+        _ name: AccountName, among found: [Account], _ command: (String) -> CommandLineWords,
+        placeholder: String? = nil, otherwise: String
     ) async throws -> Account {
-        let found = try await accounts(name, of: nil)
         guard let first = found.first else { throw try await unknown(name, command) { _ in otherwise } }
         guard found.count == 1 else {
             throw Self.ambiguous(name, found) { command(placeholder ?? $0) }
