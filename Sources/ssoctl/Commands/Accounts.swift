@@ -60,10 +60,11 @@ struct AccountsCommand: Command {
             let tokens = try await AccountTokens.read(agent, filter.sharingGroup, isRequired: verbose)
         {
             let now = Terminal.now
-            let listed = printout.accounts
-            for index in listed.indices {
-                let summary = tokens.summary(of: listed[index], among: listed, filter.appNames, now: now)
-                printout.accounts[index].add(summary)
+            // Several providers may have an account with the same identifier.
+            let listed = Dictionary(grouping: printout.accounts.filter { $0.identifier != nil }, by: \.identifier)
+            for (index, account) in printout.accounts.enumerated() {
+                let namesakes = listed[account.identifier] ?? []
+                printout.accounts[index].add(tokens.summary(of: account, among: namesakes, filter.appNames, now: now))
             }
             if verbose { printout.credentials = tokens.credentials(of: accounts).map(CredentialJSON.init) }
         }

@@ -82,11 +82,10 @@ struct AccountTokens {
 
     /// The apps, whether the account is signed in, and the time until which a token is valid.
     ///
-    /// - Parameter accounts: the listed accounts. Several providers may have one with the same identifier, each with tokens of its own.
+    /// - Parameter namesakes: the accounts with the same identifier, each of another provider and with tokens of its own.
     func summary(
-        of account: AccountJSON, among accounts: [AccountJSON] = [], _ names: [ClientID: String], now: Int64
+        of account: AccountJSON, among namesakes: [AccountJSON], _ names: [ClientID: String], now: Int64
     ) -> Summary {
-        let namesakes = accounts.filter { $0.identifier != nil && $0.identifier == account.identifier }
         let own = credentials(of: account.identifier, account.username).filter { credential in
             guard namesakes.count > 1, let issuer = try? Authority(credential.authority, kind: .openID) else {
                 return true

@@ -58,10 +58,10 @@ internal import TokenModel
     @Test func countsNoTokenThatHasExpired() throws {
         let account = Self.account(at: "login.windows.net")
         let tokens = AccountTokens([try Self.credential(.accessToken, of: account.reference, expiresOn: 1000)])
-        let before = tokens.summary(of: AccountJSON(account), [:], now: 999)
+        let before = tokens.summary(of: AccountJSON(account), among: [], [:], now: 999)
         #expect(before.state == .notRenewable)
         #expect(before.validUntil == 1000)
-        let after = tokens.summary(of: AccountJSON(account), [:], now: 1000)
+        let after = tokens.summary(of: AccountJSON(account), among: [], [:], now: 1000)
         #expect(after.state == .signedOut)
         #expect(after.validUntil == nil)
     }
@@ -71,7 +71,7 @@ internal import TokenModel
         let tokens = try ([1000, 3000, 2000] as [Int64]).map {
             try Self.credential(.accessToken, of: account.reference, expiresOn: $0)
         }
-        #expect(AccountTokens(tokens).summary(of: AccountJSON(account), [:], now: 500).validUntil == 3000)
+        #expect(AccountTokens(tokens).summary(of: AccountJSON(account), among: [], [:], now: 500).validUntil == 3000)
     }
 
     /// The day of another month is not today.
@@ -108,6 +108,6 @@ internal import TokenModel
         var account = Self.account(at: "login.windows.net")
         account.username = nil
         #expect(tokens.credentials(of: [account]).isEmpty)
-        #expect(tokens.summary(of: AccountJSON(account), [:], now: 0).state == .signedOut)
+        #expect(tokens.summary(of: AccountJSON(account), among: [], [:], now: 0).state == .signedOut)
     }
 }
