@@ -93,9 +93,7 @@ package final class TokenEndpointClient: Sendable {
         do {
             return try await body()
         } catch {
-            var error = error
-            error.details.correlationID = error.details.correlationID ?? correlationID
-            throw error
+            throw error.answering(correlationID)
         }
     }
 

@@ -138,8 +138,7 @@ struct AppSession: Sendable {
         MSALGlobalConfig.loggerConfig.log(
             error.code == .cancelled ? .info : .error,
             "\(name) failed with \(error.code.name), correlation ID \(correlationID)")
-        var error = error
-        error.details.correlationID = error.details.correlationID ?? correlationID
+        let error = error.answering(correlationID)
         return MSALError.asyncError(for: error, kind: settings.authority.kind, isOfSignIn: isSignIn)
     }
 }

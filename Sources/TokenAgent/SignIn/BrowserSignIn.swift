@@ -78,8 +78,7 @@ extension SignInSessions {
         do throws(TokenError) {
             return try AuthorizationResponse(url: url, expectedState: state, issuer: issuer)
         } catch {
-            var error = error
-            error.details.correlationID = error.details.correlationID ?? begun.parameters.correlationID
+            var error = error.answering(begun.parameters.correlationID)
             if error.code == .serverInvalidResponse, begun.parameters.version == .v1 {
                 (error.code, error.details.reason) = (.authorizationFailed, .provider)
             }

@@ -110,13 +110,6 @@ extension CacheChange {
 }
 
 extension TokenError {
-    /// The error of a response that cannot be saved, with the correlation ID of the request.
-    fileprivate func answering(_ correlationID: CorrelationID) -> TokenError {
-        var error = self
-        error.details.correlationID = correlationID
-        return error
-    }
-
     /// The error of a response that grants fewer scopes than requested, with the result for the granted ones.
     fileprivate static func declining(_ declined: ScopeSet, _ result: TokenResult) -> TokenError {
         var details = Details()

@@ -247,6 +247,15 @@ extension TokenError.Code {
     }
 }
 
+extension TokenError {
+    /// The error with the correlation ID of its request, unless it has that of another one, which it repeats or shares.
+    package func answering(_ correlationID: CorrelationID?) -> TokenError {
+        var error = self
+        error.details.correlationID = details.correlationID ?? correlationID
+        return error
+    }
+}
+
 extension TokenError.Details {
     /// What a token endpoint has rejected for good.
     package enum Rejection: Sendable {
