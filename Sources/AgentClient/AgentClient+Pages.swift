@@ -2,27 +2,21 @@ internal import TokenModel
 internal import TokenWire
 
 /// A request for a list, which comes on pages.
-protocol PagedRequest: WireRequest {
+protocol PagedRequest: WireRequest where Reply: WirePage {
     /// The `next` of the page before; nil for the first page.
     var after: String? { get set }
-
-    static func next(of page: Reply) -> String?
 
     /// The size of a page in bytes, approximately.
     static func size(of page: Reply) -> Int
 }
 
 extension ListAccounts: PagedRequest {
-    static func next(of page: Reply) -> String? { page.next }
-
     static func size(of page: Reply) -> Int {
         page.accounts.reduce(0) { $1.tenantProfiles.reduce($0 + $1.approximateSize) { $0 + $1.approximateSize } }
     }
 }
 
 extension ListCredentials: PagedRequest {
-    static func next(of page: Reply) -> String? { page.next }
-
     static func size(of page: Reply) -> Int { page.credentials.reduce(0) { $0 + $1.approximateSize } }
 }
 
@@ -56,6 +50,37 @@ struct ListLimits {
     }
 }
 
+/// The walk through the pages of a list. Each page is requested before the one before is decoded, so that the agent makes the one while this
+/// process reads the other.
+struct PageWalk<Request: PagedRequest> {
+    private var request: Request
+    private var limits: ListLimits
+    private let connection: AgentConnection
+    /// The call for the next page; nil at the end of the list.
+    private(set) var call: StartedCall?
+
+    init(_ list: Request, within limits: ListLimits, on connection: AgentConnection) throws(TokenError) {
+        (request, self.limits, self.connection) = (list, limits, connection)
+        call = try connection.begin(list)
+    }
+
+    /// Takes the reply to `call`, and requests the next page.
+    ///
+    /// - Throws: the agent's failure; `malformedMessage` (-53001) if the reply is malformed or the list does not end.
+    mutating func take(_ reply: ReplyFrame, _ add: (Request.Reply) -> Void) throws(TokenError) {
+        request.after = try reply.next(in: Request.self)
+        call = request.after == nil ? nil : try connection.begin(request)
+        do throws(TokenError) {
+            let page = try reply.answer(to: Request.self)
+            try limits.take(page, of: request)
+            add(page)
+        } catch {
+            if let call { connection.drop(call) }
+            throw error
+        }
+    }
+}
+
 extension AgentClient {
     /// Requests every page of a list, and calls `add` with each.
     ///
@@ -63,26 +88,30 @@ extension AgentClient {
     func pages<Request: PagedRequest>(
         of list: Request, within limits: ListLimits = ListLimits(), _ add: (Request.Reply) -> Void
     ) async throws(TokenError) {
-        var (request, limits) = (list, limits)
-        repeat {
-            let page = try await call(request)
-            try limits.take(page, of: request)
-            add(page)
-            request.after = Request.next(of: page)
-        } while request.after != nil
+        var walk = try PageWalk(list, within: limits, on: connection)
+        while let call = walk.call {
+            guard !Task.isCancelled else {
+                connection.drop(call)
+                throw AgentConnection.cancelled
+            }
+            switch connection.finish(call) {
+            case .replied(let reply): try walk.take(reply, add)
+            case .unfinished(let call): try walk.take(await outcome(of: call).get(), add)
+            }
+        }
     }
 
     /// The blocking form of `pages`.
     func waitForPages<Request: PagedRequest>(
         of list: Request, within limits: ListLimits = ListLimits(), _ add: (Request.Reply) -> Void
     ) throws(TokenError) {
-        var (request, limits) = (list, limits)
-        repeat {
-            let page = try wait(request)
-            try limits.take(page, of: request)
-            add(page)
-            request.after = Request.next(of: page)
-        } while request.after != nil
+        var walk = try PageWalk(list, within: limits, on: connection)
+        while let call = walk.call {
+            switch connection.finish(call) {
+            case .replied(let reply): try walk.take(reply, add)
+            case .unfinished(let call): try walk.take(waitForOutcome(of: call).get(), add)
+            }
+        }
     }
 }
 

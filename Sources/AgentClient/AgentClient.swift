@@ -31,7 +31,7 @@ public final class AgentClient: Sendable {
     public let socketPath: String
     private let appName: String?
     private let timeout: Duration
-    private let connection: AgentConnection
+    let connection: AgentConnection
     /// The results that are kept; nil if every request is sent.
     private let results: KeptResults?
 
@@ -248,18 +248,24 @@ public final class AgentClient: Sendable {
         if Task.isCancelled { throw AgentConnection.cancelled }
         switch try connection.exchange(request) {
         case .replied(let reply): return try reply.answer(to: Request.self)
-        case .unfinished(let started):
-            let deadline = MonotonicTime.now.advanced(by: limit ?? timeout)
-            let outcome = await withTaskCancellationHandler {
-                await withCheckedContinuation { continuation in
-                    connection.wait(for: started, deadline: deadline, lateReply: lateReply) {
-                        continuation.resume(returning: $0)
-                    }
+        case .unfinished(let call):
+            return try await outcome(of: call, timeout: limit, lateReply: lateReply).get().answer(to: Request.self)
+        }
+    }
+
+    /// Waits for the reply to a call that `AgentConnection.finish` has not ended, at most `limit`.
+    func outcome(
+        of call: StartedCall, timeout limit: Duration? = nil, lateReply: PendingCall.LateReply? = nil
+    ) async -> AgentConnection.Outcome {
+        let deadline = MonotonicTime.now.advanced(by: limit ?? timeout)
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                connection.wait(for: call, deadline: deadline, lateReply: lateReply) {
+                    continuation.resume(returning: $0)
                 }
-            } onCancel: {
-                connection.abandon(started.id)
             }
-            return try outcome.get().answer(to: Request.self)
+        } onCancel: {
+            connection.abandon(call.id)
         }
     }
 
@@ -270,17 +276,21 @@ public final class AgentClient: Sendable {
     ) throws(TokenError) -> Request.Reply {
         switch try connection.exchange(request) {
         case .replied(let reply): return try reply.answer(to: Request.self)
-        case .unfinished(let started):
-            let done = DispatchSemaphore(value: 0)
-            let box = OutcomeBox()
-            let deadline = MonotonicTime.now.advanced(by: limit ?? timeout)
-            connection.wait(for: started, deadline: deadline) {
-                box.set($0)
-                done.signal()
-            }
-            done.wait()
-            return try box.get().get().answer(to: Request.self)
+        case .unfinished(let call):
+            return try waitForOutcome(of: call, timeout: limit).get().answer(to: Request.self)
         }
+    }
+
+    /// The blocking form of `outcome(of:timeout:)`.
+    func waitForOutcome(of call: StartedCall, timeout limit: Duration? = nil) -> AgentConnection.Outcome {
+        let done = DispatchSemaphore(value: 0)
+        let box = OutcomeBox()
+        connection.wait(for: call, deadline: MonotonicTime.now.advanced(by: limit ?? timeout)) {
+            box.set($0)
+            done.signal()
+        }
+        done.wait()
+        return box.get()
     }
 }
 
@@ -288,7 +298,7 @@ extension ReplyFrame {
     /// The reply to a request of this type. A result that was read together with its frame is not decoded again.
     ///
     /// - Throws: as `reply(to:)`.
-    fileprivate func answer<Request: WireRequest>(to type: Request.Type) throws(TokenError) -> Request.Reply {
+    func answer<Request: WireRequest>(to type: Request.Type) throws(TokenError) -> Request.Reply {
         // The type is known statically here; `reply(to:)`, of another module, would look it up for each reply.
         if Request.self == AcquireTokenSilent.self, let result = result as? Request.Reply { return result }
         do throws(TokenError) { return try reply(to: type) } catch {

@@ -60,6 +60,15 @@ package struct ReplyFrame: Sendable {
         return reply
     }
 
+    /// Where the list goes on after this page of it, without the page, which takes longer to decode; nil after the last page, and in a reply
+    /// that is no page of that list.
+    ///
+    /// - Throws: `malformedMessage` (-53001) if it cannot be read.
+    package func next<Request: WireRequest>(in list: Request.Type) throws(TokenError) -> String?
+    where Request.Reply: WirePage {
+        try body(Request.number, as: PageEnd<Request.Reply>.self)?.next
+    }
+
     /// The agent's failure; nil if the reply is a success.
     package var failure: TokenError? {
         get throws(TokenError) { try body(Self.failureNumber, as: TokenError.self) }

@@ -15,6 +15,20 @@ package protocol WireMessage {
 /// `RequestHandlers` of the agent, a section in PROTOCOL.md and a sample in `WireSamples`. `RequestTests` names what is missing.
 package protocol WireRequest: AgentRequest, WireMessage where Reply: WireMessage {}
 
+/// A page of a list. Its field `next` says where the list goes on.
+package protocol WirePage: WireMessage {}
+
+/// What is read of a page before the page itself is.
+struct PageEnd<Page: WirePage>: WireMessage {
+    let next: String?
+
+    static var type: WireType { Page.type }
+
+    init(_ value: Self?, _ fields: inout WireFields) throws(TokenError) {
+        next = try fields.text("next", value?.next)
+    }
+}
+
 /// protobuf-c's descriptor of a message: its size, and the name, number, type and offset of each field.
 ///
 /// Unchecked because of the pointer, which is the address of a constant of the generated code.

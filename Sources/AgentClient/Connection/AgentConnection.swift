@@ -61,21 +61,34 @@ final class AgentConnection: Sendable {
     /// flight. The thread, which may belong to Swift's cooperative pool or be the main thread, is blocked for the socket's time-out at most:
     /// a millisecond, which the kernel rounds up to its tick, 1 to 10 ms.
     ///
+    /// - Throws: as `begin`.
+    func exchange<Request: WireRequest>(_ request: Request) throws(TokenError) -> Exchange {
+        finish(try begin(request))
+    }
+
+    /// Sends a request whose reply the calling thread will read, if there is a connection and no other call is in flight. The caller has
+    /// to pass the call to `finish` or to `drop` soon: until then no thread reads the replies to other calls.
+    ///
     /// - Throws: `frameTooLarge` (-53002) if the request cannot be encoded, and `agentUnavailable` (-53004) in a copy
     ///   of a process.
-    func exchange<Request: WireRequest>(_ request: Request) throws(TokenError) -> Exchange {
+    func begin<Request: WireRequest>(_ request: Request) throws(TokenError) -> StartedCall {
         guard !Self.isCopiedProcess else { throw Self.copied }
         let id = newID()
         let frame = try frame(of: request, id: id)
-        var call = StartedCall(id: id, frame: frame, isRepeatable: request.isRepeatable)
-        call.connection = state.withLock { $0.sendAlone(frame, id: id) }
+        let connection = state.withLock { $0.sendAlone(frame, id: id) }
+        return StartedCall(id: id, frame: frame, isRepeatable: request.isRepeatable, connection: connection)
+    }
+
+    /// Reads the reply to a call on the calling thread, if the call has been sent.
+    func finish(_ started: StartedCall) -> Exchange {
+        var call = started
         guard let connection = call.connection else {
-            state.withLock { $0.reserve(id) }
+            state.withLock { $0.reserve(call.id) }
             return .unfinished(call)
         }
         var reply: ReplyFrame?
         call.isStreamIntact = receive(waits: true) { received in
-            if received.id == id { reply = received } else { deliver(received) }
+            if received.id == call.id { reply = received } else { deliver(received) }
         }
         if let reply {
             state.withLock { $0.callerFinishedReading(on: connection) }
@@ -83,8 +96,14 @@ final class AgentConnection: Sendable {
         }
         // The caller counts as the reader of the connection until it calls `wait`, so that the reply cannot be missed
         // in between.
-        state.withLock { $0.reserve(id) }
+        state.withLock { $0.reserve(call.id) }
         return .unfinished(call)
+    }
+
+    /// Ends a call whose reply is of no use any more, and that has not been passed to `finish`.
+    func drop(_ call: StartedCall) {
+        // A call that is not reserved counts as abandoned.
+        wait(for: call, deadline: .distantFuture) { _ in }
     }
 
     /// Whether this process is a copy of one that has made a connection. The sockets and the reading thread belong to

@@ -16,7 +16,7 @@ extension ListAccounts: WireRequest {
     }
 }
 
-extension ListAccounts.Reply: WireMessage {
+extension ListAccounts.Reply: WirePage {
     package static let type = WireType(sso__list_accounts_reply__init)
 
     package init(_ value: ListAccounts.Reply?, _ fields: inout WireFields) throws(TokenError) {

@@ -13,7 +13,7 @@ extension ListCredentials: WireRequest {
     }
 }
 
-extension ListCredentials.Reply: WireMessage {
+extension ListCredentials.Reply: WirePage {
     package static let type = WireType(sso__list_credentials_reply__init)
 
     package init(_ value: ListCredentials.Reply?, _ fields: inout WireFields) throws(TokenError) {

@@ -1,4 +1,5 @@
 internal import AgentTestSupport
+internal import Dispatch
 internal import TestSupport
 internal import Testing
 internal import TokenModel
@@ -55,6 +56,27 @@ internal import TokenWire
         #expect(profiles(named, account(nil, "Alice@contoso.com", "host-1", "2")) == [["1", "2"]])
         #expect(profiles(named, account(nil, "bob@contoso.com", "host-1", "2")) == [["1"], ["2"]])
         #expect(profiles(named, account(nil, "alice@contoso.com", "host-2", "2")) == [["1"], ["2"]])
+    }
+
+    /// The agent makes a page while the app reads the one before.
+    @Test func requestsAPageBeforeItTakesTheOneBefore() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("agent.sock")
+        let hasAskedForTheSecond = DispatchSemaphore(value: 0)
+        let agent = try PretendedAgent(at: path) { frame in
+            guard let request = try? frame.request(ListAccounts.self) else { return nil }
+            if request.after != nil { hasAskedForTheSecond.signal() }
+            let page = ListAccounts.Reply(accounts: [], next: request.after == nil ? "second" : nil)
+            return ReplyFrame.encode(.success(page), to: ListAccounts.self, id: frame.id)
+        }
+        defer { agent.end() }
+        let client = AgentClient(socketPath: path, appName: "test")
+        var pages = 0
+        try client.waitForPages(of: ListAccounts(clientID: nil)) { _ in
+            if pages == 0 { hasAskedForTheSecond.wait() }
+            pages += 1
+        }
+        #expect(pages == 2)
     }
 
     /// A list that would take all of the app's memory has fewer pages than are taken.
