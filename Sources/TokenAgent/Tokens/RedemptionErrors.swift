@@ -86,11 +86,13 @@ struct Refusal {
         let isOfToken = error.details.oauthError == "invalid_grant" && (refusal == nil || refusal == .endedSignIn)
         let isInterruption = wasInterrupted && isOfToken
         let isOfScopes = error.code == .interactionRequired && error.details.reason == .scope
-        let other = isOfScopes ? Self.scopes : refusal?.explanation ?? Self.unknown
+        let other = isOfScopes ? Self.scopes : refusal?.explanation ?? Self.unexplained
         reason = isInterruption ? Self.interruption : other
     }
 
     static let unknown = "no refresh token is accepted any more; sign in again"
+    /// Of a refusal whose reason is not known. The refresh token may be valid for other requests.
+    private static let unexplained = "the identity provider refuses the refresh token for this request; sign in again"
     static let scopes =
         "the sign-in has not granted all of the scopes, or the identity provider does not know one; sign in again with them"
     private static let interruption =

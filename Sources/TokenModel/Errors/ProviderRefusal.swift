@@ -71,24 +71,29 @@ package enum ProviderRefusal: Sendable, CaseIterable {
         case .unassignedAccount: [50_105]
         case .unknownAccount: [50_020, 50_034, 90_072]
         case .disabledAccount: [50_053, 50_057]
-        case .policy: [50_097, 50_129, 53_000, 53_001, 53_002, 53_003, 53_004, 53_005, 530_003, 530_021]
+        case .policy:
+            [
+                50_005, 50_097, 50_127, 50_129, 50_131, 50_155, 53_000, 53_001, 53_002, 53_003, 53_004, 53_005, 530_003,
+                530_021,
+            ]
         case .declined: [65_004]
-        case .question: [50_058, 50_072, 50_074, 50_076, 50_079, 50_158]
-        case .endedSignIn: [50_173, 70_008, 70_043, 700_082, 700_084]
+        case .question: [50_058, 50_055, 50_072, 50_074, 50_076, 50_078, 50_079, 50_125, 50_135, 50_144, 50_158]
+        case .endedSignIn: [50_173, 50_132, 50_133, 70_008, 70_043, 70_044, 700_082, 700_084]
         }
     }
 
-    /// The names of OAuth's errors with this meaning, if there is no number. Names with several meanings are missing: RFC 6749
-    /// section 5.2 has `invalid_client` for any failed authentication of an app, and `unauthorized_client` for a grant that
-    /// the app may not use.
+    /// The names of OAuth's errors, and of Entra's sub-errors, with this meaning, if no number is known. Names with several meanings are
+    /// missing: RFC 6749 section 5.2 has `invalid_client` for any failed authentication of an app, and `unauthorized_client` for a grant
+    /// that the app may not use. So is `message_only`, for which only the sign-in page says the reason.
     package var names: [String] {
         switch self {
         case .scopes: ["invalid_scope"]
         case .resource: ["invalid_resource", "invalid_target"]
         case .consent: ["consent_required"]
         case .declined: [Self.accessDenied, "authorization_declined"]
-        case .policy: ["protection_policy_required"]
-        case .question: ["interaction_required", "login_required"]
+        case .policy: ["protection_policy_required", "additional_action", "device_authentication_failed"]
+        case .question: ["interaction_required", "login_required", "basic_action", "user_password_expired"]
+        case .endedSignIn: ["bad_token", "token_expired"]
         default: []
         }
     }

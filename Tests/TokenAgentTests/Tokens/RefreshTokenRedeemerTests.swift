@@ -137,7 +137,7 @@ internal import TokenModel
     @Test(
         arguments: [
             (50_076, nil, false), (53_003, nil, false), (0, "consent_required", false), (0, nil, true),
-            (0, "bad_token", true), (70_008, nil, true),
+            (0, "bad_token", true), (70_008, nil, true), (0, "basic_action", false), (999_999, "token_expired", true),
         ] as [(Int32, String?, Bool)])
     func reportsALostReplyForATokenThatIsNotValidOnly(number: Int32, subError: String?, isReported: Bool) {
         var error = TokenError(.invalidGrant, "invalid_grant")

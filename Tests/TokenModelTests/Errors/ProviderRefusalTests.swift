@@ -55,6 +55,18 @@ internal import TokenModel
         #expect(Self.refusal(name) == nil)
     }
 
+    /// Entra's sub-errors are fewer than its numbers, of which a policy may have one that is not known here.
+    @Test(
+        arguments: [
+            ("basic_action", .question), ("user_password_expired", .question), ("additional_action", .policy),
+            ("device_authentication_failed", .policy), ("bad_token", .endedSignIn), ("token_expired", .endedSignIn),
+            ("message_only", nil), ("client_mismatch", nil),
+        ] as [(String, ProviderRefusal?)])
+    func explainsASubErrorWithANumberThatIsNotKnown(suberror: String, refusal: ProviderRefusal?) {
+        #expect(Self.refusal(suberror: suberror, numbers: [999_999]) == refusal)
+        #expect(Self.refusal(suberror: suberror, numbers: [53_003]) == .policy)
+    }
+
     @Test func distinguishesADisabledAppFromAnUnknownOne() {
         #expect(Self.refusal("unauthorized_client", numbers: [7_000_112]) == .disabledApp)
         #expect(Self.refusal("unauthorized_client", numbers: [700_016]) == .unknownApp)
