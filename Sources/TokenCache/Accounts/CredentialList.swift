@@ -57,7 +57,7 @@ extension CredentialCache {
             var listed = ListedCredential(
                 Credential(
                     id: id, kind: .refreshToken, clientID: token.clientID, familyID: token.familyID,
-                    authority: url(token.environment, token.restriction?.realm ?? "common", localScheme),
+                    authority: url(token.environment, Self.realm(of: token), localScheme),
                     scopes: token.restriction?.scopes ?? ScopeSet([]), account: account.reference))
             if account.showsSecrets { listed.show(account.idToken(with: token), tokens) }
             return listed
@@ -75,6 +75,16 @@ extension CredentialCache {
             listed.show(account.held.idToken(like: token, clouds), tokens)
         }
         return listed
+    }
+
+    /// The realm of a refresh token's authority. Only Entra has `common`; at B2C and External ID, access tokens have the home tenant, too.
+    private static func realm(of token: RefreshTokenRecord) -> String {
+        if let restriction = token.restriction { return restriction.realm }
+        return switch token.binding?.kind {
+        case .adfs: "adfs"
+        case .b2c, .ciam: token.account.homeAccountID?.tenantID ?? "common"
+        case .entra, .openID, nil: "common"
+        }
     }
 
     private func url(_ environment: String, _ realm: String, _ localScheme: String) -> String {

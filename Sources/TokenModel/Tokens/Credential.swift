@@ -16,7 +16,7 @@ public struct Credential: Sendable, Equatable, Identifiable {
     public var clientID: ClientID
     /// The family that shares the credential; nil if it belongs to one app.
     public var familyID: FamilyID?
-    /// The authority of the credential as a URL; the realm is `common` for refresh tokens that are valid in every tenant.
+    /// The authority of the credential as a URL; the realm is `common` for refresh tokens of Entra, which are valid in every tenant.
     public var authority: String
     /// The generation of the endpoint that issued the access token; nil for refresh tokens, which are valid at both.
     public var version: OAuthVersion?

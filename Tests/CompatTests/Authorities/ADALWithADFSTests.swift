@@ -48,6 +48,24 @@ internal import Testing
         }
     }
 
+    /// Apps signed out by removing the items of their authority.
+    @Test func signsOutAUserWhoseItemsOfTheFarmAreRemoved() async throws {
+        try await AgentFixture.online(settings: Self.settings()) { f in
+            let context = try f.adal(Self.farm)
+            #expect(try await context.acquire(Self.api, Self.alice).status == AD_SUCCEEDED)
+            let cache = ADKeychainTokenCache()
+            cache.agent = f.agent
+            try await offPool {
+                for item in try #require(cache.allItems(nil)) where item.authority == Self.farm {
+                    #expect(cache.remove(item, error: nil))
+                }
+            }
+            let result = try await context.silent(Self.api, Self.alice)
+            #expect(result.error?.code == ADErrorCode.ERROR_SERVER_USER_INPUT_NEEDED.rawValue)
+            #expect(f.redemptions == 0)
+        }
+    }
+
     // Mirrors: ADAcquireTokenTests testCachedWithNoIdtoken
     @Test func returnsAnItemWithoutAUserForAnyUser() async throws {
         try await AgentFixture.online(settings: Self.settings(.windows2012R2)) { f in

@@ -67,6 +67,23 @@ internal import TokenWire
         }
     }
 
+    /// Only Entra has an authority for all tenants.
+    @Test(
+        arguments: [
+            ("https://fs.contoso.com/adfs", "https://api.contoso.com"),
+            ("https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com/B2C_1_SignIn", nil),
+            ("https://contoso.ciamlogin.com", nil),
+        ] as [(String, String?)])
+    func listsARefreshTokenAtTheAuthorityOfItsAccessToken(authority: String, resource: String?) async throws {
+        try await AgentFixture.online { f in
+            let parameters = try f.parameters(at: authority, resource: resource, validates: false)
+            try await f.signIn("alice@contoso.com", parameters)
+            let listed = try await f.agent.listCredentials(ListCredentials())
+            #expect(listed.map(\.kind) == [.accessToken, .refreshToken])
+            #expect(listed.last?.authority == listed.first?.authority)
+        }
+    }
+
     @Test func listsManyCredentialsPageByPageAndEachOnce() async throws {
         try await AgentFixture.with { f in
             let alice = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
