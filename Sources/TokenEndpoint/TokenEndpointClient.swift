@@ -45,8 +45,8 @@ package final class TokenEndpointClient: Sendable {
     ///   was cut or did not end in time.
     /// - Throws: `interactionRequired` (-51115), without sending the request, if the token endpoint is not among
     ///   `allowedEndpoints`, or if an OpenID provider refuses a refresh token without a reason; the code of the OAuth error;
-    ///   `unhandledHTTPResponse` (-51500) for a status other than 200, 400 and 401, unless it is the 403 with which an OpenID provider
-    ///   refuses a grant; `serverInvalidResponse` (-51401) if the response is not valid.
+    ///   `unhandledHTTPResponse` (-51500) for a status other than 200, 400 and 401, unless it is the 403 or 428 with which an OpenID
+    ///   provider refuses a grant; `serverInvalidResponse` (-51401) if the response is not valid.
     package func redeem(
         _ request: TokenRequest, _ delivery: DeliveryTracker? = nil
     ) async throws(TokenError) -> IssuedTokens {

@@ -102,7 +102,7 @@ extension HTTPResponse {
     func oauthObject(
         of authority: Authority, isOfSignIn: Bool, hiding secrets: [Secret] = []
     ) throws(TokenError) -> JSONTree {
-        guard isOAuth || authority.kind == .openID && isForbiddenGrant else { throw hiding(secrets).unhandled }
+        guard isOAuth || authority.kind == .openID && isErrorOfGrant else { throw hiding(secrets).unhandled }
         guard let object = json else { throw invalid("is not a JSON object") }
         if let error = OAuthError(object, hiding: secrets) {
             throw isOfSignIn ? error.signInError(response: self) : error.tokenError(response: self)
@@ -138,10 +138,10 @@ extension HTTPResponse {
     /// The refresh token, what says whose it is, and what says that it was issued.
     private static let namesOfRefused = ["refresh_token", "client_info", "id_token", "foci", "access_token", "error"]
 
-    /// Whether an error of a grant has the status 403. RFC 6749 section 5.2 has 400, as Microsoft's providers; Auth0 has 403, also while
-    /// it waits for the user of a device code.
-    private var isForbiddenGrant: Bool {
-        status == 403 && json?.text("error").map(Self.errorsOfGrants.contains) == true
+    /// Whether an error of a grant has the status 403 or 428. RFC 6749 section 5.2 has 400, as Microsoft's providers; Auth0 has 403, also
+    /// while it waits for the user of a device code, and Google has 428 then.
+    private var isErrorOfGrant: Bool {
+        (status == 403 || status == 428) && json?.text("error").map(Self.errorsOfGrants.contains) == true
     }
 
     /// The errors of RFC 6749 section 5.2 and RFC 8628 section 3.5 that concern the grant: a proxy sends none of them.

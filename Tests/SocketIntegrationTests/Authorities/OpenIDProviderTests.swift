@@ -129,22 +129,22 @@ internal import TokenModel
         }
     }
 
-    /// Auth0 refuses grants with the status 403, also while it waits for the user.
-    @Test func understandsARefusalOfAGrantWithTheStatus403() async throws {
+    /// Auth0 refuses grants with the status 403, also while it waits for the user. Google has 428 then.
+    @Test(arguments: [403, 428]) func understandsARefusalOfAGrantWithAnotherStatus(status: Int) async throws {
         try await AgentFixture.online { f in
             f.timers.skipDelays(upTo: 5)
             f.emulator.control.settings.deviceCodeApprovedAtPoll = 1
             f.emulator.control.addUser(Self.alice)
             let parameters = try f.parameters(at: Self.main, kind: .openID)
             let begun = try await f.agent.beginDeviceCode(BeginDeviceCode(parameters: parameters))
-            f.emulator.control.inject(Self.refusal("authorization_pending"))
+            f.emulator.control.inject(Self.refusal("authorization_pending", status))
             let result = try await f.agent.completeDeviceCode(CompleteDeviceCode(sessionID: begun.sessionID))
             #expect(result.account.username == Self.alice)
             // What is no error of a grant may be the answer of a proxy, and requires no sign-in.
             for (name, code) in [
                 ("invalid_grant", TokenError.Code.interactionRequired), ("blocked", .unhandledHTTPResponse),
             ] {
-                f.emulator.control.inject(Self.refusal(name))
+                f.emulator.control.inject(Self.refusal(name, status))
                 let error = await #expect(throws: TokenError.self) {
                     try await f.silent(parameters, result.account.reference, force: true)
                 }
@@ -154,8 +154,8 @@ internal import TokenModel
         }
     }
 
-    private static func refusal(_ error: String) -> Fault {
-        Fault { ($0.endpoint, $0.error, $0.status) = (.token, error, 403) }
+    private static func refusal(_ error: String, _ status: Int) -> Fault {
+        Fault { ($0.endpoint, $0.error, $0.status) = (.token, error, status) }
     }
 
     @Test func sendsATokenToNoOtherProviderOnTheSameHost() async throws {
