@@ -10,53 +10,6 @@ internal import TokenModel
 @Suite(.bounded) struct SignInSessionsTests {
     private let parts = Parts()
 
-    @Test func pollsUntilTheUserHasFinished() async throws {
-        let id = try await parts.beginDeviceCode()
-        let waiting = await parts.completeDeviceCode(id)
-        try await parts.settle()
-        #expect(parts.provider.redemptions.count == 0, "it waits for the interval first")
-        try await parts.timers.advance(by: 5)
-        await parts.provider.redemptions.next().fail(.refusal("authorization_pending", .serverOAuth))
-        try await parts.settle()
-        try await parts.timers.advance(by: 5)
-        await parts.provider.redemptions.next().answer(.sample("alice", "1"))
-        #expect(try await waiting.value().accessToken == Secret("at-1"))
-        #expect(parts.store.refreshTokens == ["rt-1"])
-        #expect(parts.timers.count == 0)
-    }
-
-    @Test func pollsFiveSecondsLaterAfterSlowDown() async throws {
-        let id = try await parts.beginDeviceCode()
-        let waiting = await parts.completeDeviceCode(id)
-        try await parts.settle()
-        try await parts.timers.advance(by: 5)
-        await parts.provider.redemptions.next().fail(.refusal("slow_down", .serverOAuth))
-        try await parts.settle()
-        try await parts.timers.advance(by: 9)
-        try await parts.settle()
-        #expect(parts.provider.redemptions.count == 0)
-        try await parts.timers.advance(by: 1)
-        await parts.provider.redemptions.next().answer(.sample("alice", "1"))
-        try await waiting.value()
-    }
-
-    @Test(
-        arguments: [(.networkUnavailable, nil), (.unhandledHTTPResponse, 503), (.unhandledHTTPResponse, 429)]
-            as [(TokenError.Code, Int32?)])
-    func continuesPollingAfterATemporaryOutage(code: TokenError.Code, status: Int32?) async throws {
-        let id = try await parts.beginDeviceCode()
-        let waiting = await parts.completeDeviceCode(id)
-        try await parts.settle()
-        try await parts.timers.advance(by: 5)
-        var outage = TokenError(code, "try again later")
-        outage.details.httpStatus = status
-        await parts.provider.redemptions.next().fail(outage)
-        try await parts.settle()
-        try await parts.timers.advance(by: 10)
-        await parts.provider.redemptions.next().answer(.sample("alice", "1"))
-        try await waiting.value()
-    }
-
     @Test func endsAWaitWhenTheSessionIsCancelled() async throws {
         let id = try await parts.beginDeviceCode()
         let waiting = await parts.completeDeviceCode(id)
@@ -72,16 +25,6 @@ internal import TokenModel
         let waiting = await parts.completeDeviceCode(id)
         try await parts.settle()
         try await parts.timers.advance(by: 4)
-        #expect(try await waiting.error()?.code == .timedOut)
-    }
-
-    /// The second name is that of Entra's v1 endpoint.
-    @Test(arguments: ["expired_token", "code_expired"]) func timesOutWithItsCode(name: String) async throws {
-        let id = try await parts.beginDeviceCode()
-        let waiting = await parts.completeDeviceCode(id)
-        try await parts.settle()
-        try await parts.timers.advance(by: 5)
-        await parts.provider.redemptions.next().fail(.refusal(name, .serverOAuth))
         #expect(try await waiting.error()?.code == .timedOut)
     }
 
@@ -321,27 +264,7 @@ internal import TokenModel
     }
 }
 
-extension ConnectionID {
-    /// The connection of most tests.
-    fileprivate static let sample = ConnectionID(number: 1000, processID: 1000)
-}
-
-extension DeviceCodeGrant {
-    /// A device code with a polling interval of five seconds.
-    fileprivate static func sample(expiresIn: Int64) -> DeviceCodeGrant {
-        DeviceCodeGrant(
-            deviceCode: Secret("code"), userCode: "ABCD", verificationURL: "https://example.com/device",
-            message: "Enter ABCD", expiresIn: expiresIn, interval: 5)
-    }
-}
-
 extension Parts {
-    /// Opens a connection, and reserves a session for it.
-    fileprivate func reserve(_ connection: ConnectionID = .sample) throws(TokenError) -> String {
-        signIns.connectionOpened(connection)
-        return try signIns.reserve(for: connection)
-    }
-
     /// Reserves a session for a connection that was opened before.
     fileprivate func reserveAgain(_ connection: ConnectionID) throws(TokenError) -> String {
         try signIns.reserve(for: connection)
@@ -358,26 +281,6 @@ extension Parts {
     }
 
     fileprivate func cancelReservation(_ id: String) { signIns.cancelReservation(id) }
-
-    /// Begins a device code sign-in with a polling interval of five seconds.
-    fileprivate func beginDeviceCode(
-        account: AccountReference = AccountReference(), _ parameters: TokenParameters = .sample(),
-        expiresIn: Int64 = 900, for connection: ConnectionID = .sample
-    ) async throws -> String {
-        let id = try reserve(connection)
-        let begun = start { parts async throws(TokenError) in
-            try await parts.signIns.begin(BeginDeviceCode(parameters: parameters, account: account), as: id)
-        }
-        await provider.deviceCodes.next().answer(.sample(expiresIn: expiresIn))
-        return try await begun.value().sessionID
-    }
-
-    fileprivate func completeDeviceCode(_ id: String, for connection: ConnectionID = .sample) -> Pending<TokenResult> {
-        signIns.connectionOpened(connection)
-        return start { parts async throws(TokenError) in
-            try await parts.signIns.complete(CompleteDeviceCode(sessionID: id), for: connection)
-        }
-    }
 
     fileprivate func completeInteractive(_ id: String) -> Pending<TokenResult> {
         start { parts async throws(TokenError) in

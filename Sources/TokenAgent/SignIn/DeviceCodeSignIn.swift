@@ -33,9 +33,9 @@ extension SignInSessions {
         let authority = try await authorities.resolve(
             parameters.authority, parameters, username: parameters.extraParameters["login_hint"])
         let poll = authorities.tokenRequest(.deviceCode(grant.deviceCode), at: authority, parameters)
-        var interval = grant.interval
+        var pause = PollingPause(interval: grant.interval)
         while true {
-            await tasks.sleep(for: .seconds(interval), orUntil: session.ended.futureResult)
+            await tasks.sleep(for: .seconds(pause.seconds), orUntil: session.ended.futureResult)
             if let ending = ending(of: id) { throw ending }
             do throws(TokenError) {
                 let response = try await service.redeem(poll, nil)
@@ -43,25 +43,44 @@ extension SignInSessions {
                 try check(result, against: begun.account)
                 return result
             } catch {
-                interval = try error.nextDeviceCodeInterval(after: interval)
+                try pause.update(after: error, at: now())
             }
         }
     }
 }
 
-extension TokenError {
-    /// The interval until the next poll, in seconds (RFC 8628 section 3.5).
-    ///
+/// The pause before the next poll for a device code (RFC 8628 section 3.5).
+private struct PollingPause {
+    /// The interval at which the provider wants to be asked, in seconds.
+    private var interval: Int64
+    /// The pause, in seconds: the interval, or longer after a poll without a response.
+    private(set) var seconds: Int64
+
+    init(interval: Int64) { (self.interval, seconds) = (interval, interval) }
+
+    /// - Parameter now: the present time, in seconds since 1970.
     /// - Throws: the error that ends the sign-in.
-    fileprivate func nextDeviceCodeInterval(after interval: Int64) throws(TokenError) -> Int64 {
-        switch details.oauthError {
-        case "authorization_pending": return interval
-        case "slow_down": return interval + 5
+    mutating func update(after error: TokenError, at now: Int64) throws(TokenError) {
+        let asked = min(error.retryAfter(now: now) ?? 0, Self.longest)
+        switch error.details.oauthError {
+        case "authorization_pending": seconds = interval
+        case "slow_down": slowDown(atLeast: asked)
         case "expired_token", "code_expired": throw SignInSession.Method.expiredDeviceCode
+        // RFC 6585 section 4. Some providers say so instead of `slow_down`.
+        case _ where error.details.httpStatus == 429: slowDown(atLeast: asked)
         default:
-            // Neither a temporary outage nor too many requests (RFC 6585 section 4) end the sign-in, whose code is still valid.
-            guard isOutage || details.httpStatus == 429 else { throw self }
-            return interval + 5
+            // A temporary outage does not end the sign-in, whose code is still valid. Its polls become rarer, until it is over.
+            guard error.isOutage else { throw error }
+            seconds = max(seconds + 5, asked)
         }
     }
+
+    /// Lengthens this pause and all later ones.
+    private mutating func slowDown(atLeast asked: Int64) {
+        interval += 5
+        seconds = max(interval, asked)
+    }
+
+    /// No code is valid for longer.
+    private static let longest: Int64 = 3600
 }

@@ -16,6 +16,8 @@ final class SignInSessions {
     let tasks: TaskTracker
     let loop: any EventLoop
     let logger: Logger
+    /// The clock, in seconds since 1970.
+    let now: @Sendable () -> Int64
     /// Limits the messages that an app can cause without a response of a provider.
     let messageLimit: MessageLimit
     /// The user whose browser is redirected.
@@ -38,6 +40,7 @@ final class SignInSessions {
         tasks = core.tasks
         loop = core.loop
         logger = core.logger
+        now = core.now
         messageLimit = MessageLimit(logger: core.logger, now: core.now)
         self.userID = userID
         self.browserTimeout = browserTimeout

@@ -129,7 +129,7 @@ extension TokenError {
 
     /// The delay that `Retry-After` asks for, in seconds (RFC 9110 section 10.2.3); nil if it is neither a number of seconds nor a date. A
     /// date is one of the server's clock, from which this machine's may differ.
-    fileprivate func retryAfter(now: Int64) -> Int64? {
+    func retryAfter(now: Int64) -> Int64? {
         if let seconds = details.secondsToWait { return seconds }
         let sent = details.httpHeader("Date").flatMap(HTTPDate.secondsSince1970) ?? now
         return details.httpHeader("Retry-After").flatMap(HTTPDate.secondsSince1970).map { max($0 - sent, 0) }
