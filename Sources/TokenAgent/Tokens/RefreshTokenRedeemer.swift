@@ -58,7 +58,10 @@ final class RefreshTokenRedeemer {
             peers async throws(TokenError) in
             try await self.tryEach(plan, for: request, of: peers)
         }
-        let awaited = plan.fallback == nil ? redemption : redemptions.limited(redemption)
+        let awaited =
+            plan.fallback.map { token in
+                redemptions.limited(redemption, isEarly: token.expiresOn >= now() + request.expirationBuffer)
+            } ?? redemption
         return awaited.assumeIsolated().flatMap { outcome in
             let outcome = outcome.map { $0.answering(request.parameters.correlationID) }
             guard case .failure = outcome, plan.fallback != nil else {

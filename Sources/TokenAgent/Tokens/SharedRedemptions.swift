@@ -146,10 +146,13 @@ final class SharedRedemptions {
         }
     }
 
-    /// The outcome of a redemption, or an error after a time limit: it may wait for its turn behind others that get no answer.
-    func limited(_ redemption: Redemption) -> Redemption {
+    /// The outcome of a redemption, or an error after a time limit: it may get no answer, or wait for its turn behind others that get none.
+    ///
+    /// - Parameter isEarly: whether the cached token is valid for as long as the request asks for, and its issuer asks to renew it early.
+    func limited(_ redemption: Redemption, isEarly: Bool) -> Redemption {
         let promise = loop.makePromise(of: Result<TokenResult, TokenError>.self)
-        let timer = tasks.schedule(after: Self.longestWait) { promise.succeed(.failure(Self.unanswered)) }
+        let limit = isEarly ? Self.earlyWait : Self.longestWait
+        let timer = tasks.schedule(after: limit) { promise.succeed(.failure(Self.unanswered)) }
         redemption.whenComplete { outcome in
             timer.cancel()
             promise.completeWith(outcome)
@@ -178,8 +181,12 @@ final class SharedRedemptions {
 
     private static let unanswered = TokenError(.timedOut, "the token could not be renewed in time")
 
-    /// The time for which a request with a valid token waits for a new one, as long as for one response of the token endpoint.
+    /// The time for which a request with a token that is about to expire waits for a new one, as long as for one response of the token
+    /// endpoint.
     private static let longestWait = TimeAmount.seconds(30)
+    /// The time for which a request waits for a token that is renewed early, which most responses do not take. While the provider does not
+    /// respond, each request waits that long, and its cached token may be valid for hours. A later response is for the next request.
+    private static let earlyWait = TimeAmount.seconds(2)
 
     private static let nothingToRedeem = TokenError(
         .interactionRequired, "there is no refresh token to redeem; sign in")

@@ -64,6 +64,24 @@ internal import TokenModel
         #expect(parts.timers.count == 0)
     }
 
+    /// The provider does not respond, and the cached token is as good for the app.
+    @Test func isReturnedAfterAShortWaitForATokenThatIsRenewedEarly() async throws {
+        let parts = Parts()
+        let (request, redemption) = try await parts.beginRenewal()
+        try await parts.timers.advance(by: 1)
+        try await parts.settle()
+        #expect(!request.isDone)
+        try await parts.timers.advance(by: 1)
+        try await parts.settle()
+        try #require(request.isDone)
+        #expect(try await request.value().accessToken == Secret("at-1"))
+        // The redemption goes on, for the next request.
+        redemption.answer(.sample("alice", "2"))
+        try await parts.waitUntilIdle()
+        #expect(parts.store.refreshTokens == ["rt-2"])
+        #expect(try await parts.acquire(.sample("alice", force: false)).value().accessToken == Secret("at-2"))
+    }
+
     /// A token that has expired meanwhile is of no use.
     @Test func isNotReturnedAfterAWaitInWhichItExpired() async throws {
         let parts = Parts()

@@ -183,7 +183,7 @@ internal import TokenModel
 
 extension Parts {
     /// Signs alice in with the access token `at-1` and asks for it when it should be renewed, but is valid.
-    fileprivate func beginRenewal() async throws -> (
+    func beginRenewal() async throws -> (
         request: Pending<TokenResult>, redemption: ScriptedProvider.Redemption
     ) {
         var tokens = IssuedTokens.sample("alice", "1")
