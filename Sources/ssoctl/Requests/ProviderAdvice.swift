@@ -104,6 +104,11 @@ extension CommandFailure {
             failure.nextCommand = target.command("sign-in", manner.withPrintedPage.words)
         // Nobody has finished the page; a provider that does not respond is another code.
         case .timedOut, .sessionCanceled: failure.nextCommand = target.command("sign-in", manner.words)
+        case .invalidGrant where error.isOfUnknownCode:
+            failure.error = TokenError(
+                error.code, "the code of the sign-in is not valid: it has expired, or was used already",
+                details: error.details)
+            failure.nextCommand = target.command("sign-in", manner.words)
         case .declinedScopes: failure.nextCommand = target.command("sign-in", manner.asking("consent").words)
         case .unhandledHTTPResponse where error.details.httpStatus == 429:
             failure.error.append("; it asks to wait")
@@ -127,6 +132,12 @@ extension TokenError {
         case .authorityValidation, .timedOut, .serverInvalidResponse, .unhandledHTTPResponse: true
         default: false
         }
+    }
+
+    /// Whether a provider does not know the code of a sign-in (RFC 6749 section 5.2), as after a response with its tokens that was lost. Entra
+    /// has the same name for other reasons, with a number or another name of theirs.
+    fileprivate var isOfUnknownCode: Bool {
+        details.stsErrorCodes.isEmpty && ProviderRefusal(details) == nil
     }
 
     /// The seconds for which an overloaded provider asks to wait, at least one and at most an hour; a minute if it says nothing, or names a

@@ -94,6 +94,29 @@ internal import Testing
         }
     }
 
+    /// As after a response with the tokens that was lost. Other reasons have a number.
+    @Test func signsInAgainWithAnotherCodeIfOneIsNotValid() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            for (description, next) in [
+                ("Code not valid", "ssoctl sign-in --browser"), ("AADSTS7777777: Not here.", nil),
+            ] as [(String, String?)] {
+                f.emulator.control.inject(
+                    Fault {
+                        ($0.endpoint, $0.grant) = (.token, .authorizationCode)
+                        ($0.error, $0.errorDescription) = ("invalid_grant", description)
+                    })
+                let failed = try await f.failure(["sign-in", "--browser"], status: 1)
+                #expect(failed["oauthError"] as? String == "invalid_grant", "\(failed)")
+                #expect(failed["nextCommand"] as? String == next, "\(failed)")
+                let message = failed["message"] as? String
+                #expect(message?.contains("expired, or was used already") == (next != nil), "\(failed)")
+            }
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     /// Where no browser can be started, the sign-in uses a code, and so does the advice after `--browser`.
     @Test func printsThePageOfAProviderWithoutDeviceCodes() async throws {
         try await AgentProcessFixture.with { f in
