@@ -30,21 +30,24 @@ package struct ProcessSandbox: Sendable, Equatable {
     /// - Parameters:
     ///   - folders: the folders of the agent's own files and socket.
     ///   - files: files that the configuration names, which may be replaced while the agent runs.
-    ///   - home: the user's home folder, which is never readable as a whole.
+    ///   - homes: the paths of the user's home folder, which is never readable as a whole: with and without symbolic links.
     ///   - usesProxy: whether requests go through a proxy, which may ask for a Kerberos ticket.
     ///   - environment: the variables that name further files of the libraries in use.
-    package init(folders: [String], files: [String], home: String, usesProxy: Bool, environment: [String: String]) {
+    package init(
+        folders: [String], files: [String], homes: [String], usesProxy: Bool, environment: [String: String]
+    ) {
+        func holdsHome(_ folder: String) -> Bool { homes.contains { Self.holds(folder, $0) } }
         var rules = Self.systemFolders.map { Rule(path: $0, access: .read) }
         rules.append(Rule(path: "/dev/null", access: [.read, .write]))
         rules += folders.map { Rule(path: $0, access: [.read, .write, .create]) }
         // A file that is replaced by another of its name is found only if its folder is readable.
         for file in files + Self.fileVariables.compactMap({ environment[$0] }) {
             let folder = Self.folder(of: file)
-            rules.append(Rule(path: Self.holds(folder, home) ? file : folder, access: .read))
+            rules.append(Rule(path: holdsHome(folder) ? file : folder, access: .read))
         }
         for list in Self.folderVariables.compactMap({ environment[$0] }) {
             let named = list.split(separator: ":").map(String.init).filter {
-                $0.hasPrefix("/") && !Self.holds($0, home)
+                $0.hasPrefix("/") && !holdsHome($0)
             }
             rules += named.map { Rule(path: $0, access: .read) }
         }

@@ -24,11 +24,13 @@ extension AgentProgram {
     ) -> ProcessSandbox {
         // A link, on many systems, to a file that a service writes.
         let resolver = FileStatus.realPath("/etc/resolv.conf") ?? "/etc/resolv.conf"
+        let files = ([network.caFile].compactMap(\.self) + configuration).map(FileStatus.absolutePath)
+        let home = AgentEnvironment(variables: variables).homeFolder ?? "/root"
         return ProcessSandbox(
             folders: folders,
-            files: [network.caFile.map(FileStatus.absolutePath), resolver].compactMap(\.self)
-                + configuration.map(FileStatus.absolutePath),
-            home: AgentEnvironment(variables: variables).homeFolder ?? "/root", usesProxy: network.usesProxy,
+            // A symbolic link can be opened only if the file to which it leads can be.
+            files: [resolver] + files + files.compactMap(FileStatus.realPath),
+            homes: [home] + [FileStatus.realPath(home)].compactMap(\.self), usesProxy: network.usesProxy,
             environment: variables)
     }
 

@@ -84,7 +84,8 @@ struct AgentProgram {
         let folders = try AgentServer.prepareFolders(options)
         makeConfigurationFolder(environment)
         let places = ConfigurationFiles(environment, named: arguments.config).places
-        let sandbox = arguments.noSandbox ? nil : sandbox(folders, places, options.network, variables)
+        let files = places + configuration.files
+        let sandbox = arguments.noSandbox ? nil : sandbox(folders, files, options.network, variables)
         if let sandbox { options.sandbox = sandbox.enter() }
         return (options, sandbox)
     }

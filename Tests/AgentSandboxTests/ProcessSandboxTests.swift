@@ -190,13 +190,15 @@ internal import Testing
         // MARK: The rules
 
         @Test func readsTheFolderOfAFileThatMayBeReplaced() {
-            let sandbox = Self.sandbox(files: ["/srv/certificates/ca.pem", "/home/alice/ca.pem"])
+            let files = ["/home/alice/ca.pem", "/data/alice/ca.pem"]
+            let sandbox = Self.sandbox(files: ["/srv/certificates/ca.pem"] + files)
             #expect(sandbox.rules.contains(.init(path: "/srv/certificates", access: .read)))
-            #expect(sandbox.rules.contains(.init(path: "/home/alice/ca.pem", access: .read)))
-            #expect(!sandbox.rules.contains { ["/", "/home", "/home/alice"].contains($0.path) })
+            for file in files { #expect(sandbox.rules.contains(.init(path: file, access: .read))) }
+            let homes = ["/", "/home", "/home/alice", "/data", "/data/alice"]
+            #expect(!sandbox.rules.contains { homes.contains($0.path) })
         }
 
-        @Test(arguments: ["/", "/home", "/home/", "/home/alice"])
+        @Test(arguments: ["/", "/home", "/home/", "/home/alice", "/data", "/data/alice"])
         func neverReadsTheHomeFolder(folder: String) {
             let sandbox = Self.sandbox(environment: ["LD_LIBRARY_PATH": "/srv/lib:\(folder)::relative"])
             #expect(sandbox.rules.contains(.init(path: "/srv/lib", access: .read)))
@@ -217,13 +219,14 @@ internal import Testing
             files: [String] = [], usesProxy: Bool = false, environment: [String: String] = [:]
         ) -> ProcessSandbox {
             ProcessSandbox(
-                folders: ["/state"], files: files, home: "/home/alice", usesProxy: usesProxy, environment: environment)
+                folders: ["/state"], files: files, homes: ["/home/alice", "/data/alice"], usesProxy: usesProxy,
+                environment: environment)
         }
 
         /// Restricts the calling thread and, as the test's process has other threads, is not complete for those.
         private static func enter(folders: [String] = []) -> SandboxState {
             let sandbox = ProcessSandbox(
-                folders: folders, files: [], home: "/home/alice", usesProxy: false,
+                folders: folders, files: [], homes: ["/home/alice", "/data/alice"], usesProxy: false,
                 environment: ProcessInfo.processInfo.environment)
             return sandbox.enter(isAlone: true)
         }

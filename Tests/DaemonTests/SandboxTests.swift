@@ -41,14 +41,19 @@ internal import TokenModel
             }
         }
 
-        /// The certificates of a company may be replaced while the agent runs.
-        @Test func readsCertificatesThatAreReplaced() async throws {
+        /// The certificates of a company may be replaced while the agent runs, also if a symbolic link of another folder leads to them.
+        @Test(arguments: ["certificates/ca.pem", "links/ca.pem"])
+        func readsCertificatesThatAreReplaced(name: String) async throws {
             try await AgentProcessFixture.with(usesTLS: true) { f in
-                let folder = f.folder.file("certificates")
-                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+                let (folder, links) = (f.folder.file("certificates"), f.folder.file("links"))
+                for path in [folder, links] {
+                    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+                }
                 let (file, chain) = (folder + "/ca.pem", try #require(f.environment["SSL_CERT_FILE"]))
                 try FileManager.default.copyItem(atPath: chain, toPath: file)
-                let agent = try await f.agent(variables: ["SSL_CERT_FILE": file])
+                try FileManager.default.createSymbolicLink(
+                    atPath: links + "/ca.pem", withDestinationPath: "../certificates/ca.pem")
+                let agent = try await f.agent(variables: ["SSL_CERT_FILE": f.folder.file(name)])
                 try FileManager.default.copyItem(atPath: chain, toPath: file + ".new")
                 #expect(rename(file + ".new", file) == 0)
                 let signIn = try await f.run(

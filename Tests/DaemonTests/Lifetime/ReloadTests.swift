@@ -159,6 +159,27 @@ internal import TokenWire
         }
     }
 
+    /// Tools that keep a user's settings in a repository make links to its files, and the agent has restricted its files.
+    @Test func readsFilesToWhichLinksOfOtherFoldersLead() async throws {
+        try await AgentProcessFixture.with { f in
+            let files = FileManager.default
+            for name in ["repository", "configuration", "system/conf.d"] {
+                try files.createDirectory(atPath: f.folder.file(name), withIntermediateDirectories: true)
+            }
+            let (rules, file) = (f.folder.file("repository/rules.toml"), f.folder.file("configuration/config.toml"))
+            try Self.open.write(toFile: rules, atomically: true, encoding: .utf8)
+            try files.createSymbolicLink(atPath: file, withDestinationPath: "../repository/rules.toml")
+            try files.createSymbolicLink(
+                atPath: f.folder.file("system/conf.d/rules.toml"), withDestinationPath: "../../repository/rules.toml")
+            let agent = try await f.agent(variables: ["SSO_AGENT_CONFIG": file])
+            try (Self.open + Self.open).write(toFile: rules, atomically: true, encoding: .utf8)
+            let reply = try await AgentClient(socketPath: f.socketPath).reloadConfiguration()
+            #expect(reply.applied == ["rules: 4 instead of 2"])
+            #expect(reply.files == [f.folder.file("system/conf.d/rules.toml"), file])
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     /// The environment of `ssoctl` names another file than the agent was started with.
     @Test func namesTheFileOfTheAgentInTheCommandThatChecksIt() async throws {
         try await AgentProcessFixture.with { f in
