@@ -134,12 +134,13 @@ package struct Configuration: Sendable, Equatable {
         do throws(TrustedFileError) {
             bytes = try Self.content(of: FileDescriptor.trusted(path))
         } catch {
-            let command = error.isPermissionDenied ? PrivateFiles.reading(path) : nil
-            let words = command == nil ? places?.remedy(isPermissionDenied: error.isPermissionDenied) : nil
+            let own = PrivateFiles.reading(path).map { Remedy.run($0) }
+            let remedy = error.isPermissionDenied ? own ?? places?.sharing(path) : nil
+            let words = remedy == nil ? places?.remedy(isPermissionDenied: error.isPermissionDenied) : nil
             throw TokenError(
                 .invalidDeveloperParameter,
                 "the configuration \(path) cannot be used: \(error.problem.statement)\(words ?? "")",
-                command.map { .run($0) } ?? error.problem.remedy)
+                remedy ?? error.problem.remedy)
         }
         guard bytes.count <= Self.sizeLimit else {
             throw TokenError(

@@ -41,6 +41,9 @@ package struct ConfigurationFiles: Sendable, Equatable {
         do throws(SystemError) { names = try PrivateFiles.names(in: folder) } catch {
             throw unreadable(folder, error)
         }
+        if names.isEmpty {
+            for place in [systemFolder, folder] { try refuseLostLink(place) }
+        }
         let files = names.filter { $0.hasSuffix(".toml") && !$0.hasPrefix(".") }.sorted().map { "\(folder)/\($0)" }
         return (try exists(main) ? [main] : []) + files
     }
@@ -73,14 +76,35 @@ package struct ConfigurationFiles: Sendable, Equatable {
         files.last.flatMap { $0 == user || $0.hasPrefix("\(systemFolder)/") ? nil : $0 }
     }
 
+    /// Refuses a symbolic link that leads nowhere: where it should lead, rules may deny something.
+    private func refuseLostLink(_ path: String) throws(TokenError) {
+        guard try exists(path), FileStatus(path) == nil else { return }
+        throw TokenError(
+            .invalidDeveloperParameter,
+            "the configuration \(path) cannot be read: it is a link to a folder that does not exist; make the folder, or remove the link"
+        )
+    }
+
     private func exists(_ path: String) throws(TokenError) -> Bool {
         do throws(SystemError) { return try FileStatus.exists(path) } catch { throw unreadable(path, error) }
     }
 
     private func unreadable(_ path: String, _ error: SystemError) -> TokenError {
-        TokenError(
-            .invalidDeveloperParameter,
-            "the configuration \(path) cannot be read: \(error)\(remedy(isPermissionDenied: error.isPermissionDenied))")
+        let sharing = error.isPermissionDenied ? sharing(path) : nil
+        let words = sharing == nil ? remedy(isPermissionDenied: error.isPermissionDenied) : ""
+        return TokenError(
+            .invalidDeveloperParameter, "the configuration \(path) cannot be read: \(error)\(words)", sharing)
+    }
+
+    /// The command with which root lets every user read a file of the system or its folder; nil if that is not what is missing.
+    func sharing(_ path: String) -> Remedy? {
+        guard path.hasPrefix("\(systemFolder)/") else { return nil }
+        var place = path
+        while FileStatus(place) == nil, place != systemFolder { place = PrivateFiles.parent(of: place) }
+        guard let status = FileStatus(place), status.owner == 0, !status.isOwn, status.mode & 0o044 == 0 else {
+            return nil
+        }
+        return .run("sudo chmod a+r\(status.kind == .directory ? "x" : "") \(place.shellWord)")
     }
 
     /// What to do if something cannot be read; the end of a sentence.

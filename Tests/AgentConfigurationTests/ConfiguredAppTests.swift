@@ -122,6 +122,24 @@ internal import TokenModel
         #expect(error?.message.contains("chmod go-w") == true)
     }
 
+    /// Where the link should lead, as on a disk that is not mounted yet, there may be rules that deny something.
+    @Test(arguments: ["system", "system/conf.d"]) func refusesALinkThatLeadsNowhere(name: String) throws {
+        let folder = try TemporaryFolder()
+        if name != "system" {
+            try FileManager.default.createDirectory(atPath: folder.file("system"), withIntermediateDirectories: false)
+        }
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.file(name), withDestinationPath: folder.file("later"))
+        let files = ConfigurationFiles(
+            AgentEnvironment(variables: [
+                "SSO_AGENT_SYSTEM_CONFIG": folder.file("system"), "XDG_CONFIG_HOME": folder.path,
+            ]))
+        let error = #expect(throws: TokenError.self) { try Configuration(files) }
+        #expect(error?.message.contains("\(folder.file(name)) cannot be read: it is a link") == true)
+        try FileManager.default.createDirectory(atPath: folder.file("later"), withIntermediateDirectories: false)
+        #expect(try Configuration(files).files.isEmpty)
+    }
+
     @Test func requiresTheUsersFileOnlyIfItIsNamed() throws {
         let folder = try TemporaryFolder()
         let variables = ["SSO_AGENT_SYSTEM_CONFIG": folder.path, "XDG_CONFIG_HOME": folder.path]

@@ -251,6 +251,21 @@ internal import TokenWire
         #expect((reply["files"] as? [String])?.first?.hasSuffix("conf.d/rules.toml") == true, "\(ended)")
     }
 
+    /// An administrator whose umask is 077 has written it.
+    @Test(
+        .enabled(if: OtherUser.isPossible, "only root can write a file that the user may not read"),
+        arguments: [("rules.toml", "sudo chmod a+r "), ("", "sudo chmod a+rx ")])
+    func saysHowAFileOfTheSystemIsShared(name: String, command: String) async throws {
+        let home = try OnDemandHome()
+        let folder = home.folder.file("system/conf.d")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try Self.open.write(toFile: "\(folder)/rules.toml", atomically: false, encoding: .utf8)
+        let place = name.isEmpty ? folder : "\(folder)/\(name)"
+        #expect(chmod(place, name.isEmpty ? 0o700 : 0o600) == 0)
+        let ended = try await home.run("\"$1\" --check-config")
+        #expect(ended.status == 1 && ended.errors.contains("Permission denied\n  → \(command)\(place)\n"), "\(ended)")
+    }
+
     #if os(Linux)
         /// The agent has restricted its files when it was started, and the folder did not exist then.
         @Test func asksForARestartIfAFolderWasMadeLater() async throws {
