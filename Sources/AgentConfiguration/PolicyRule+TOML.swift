@@ -1,4 +1,5 @@
 internal import AccessPolicy
+internal import PosixFiles
 internal import TokenModel
 
 extension PolicyRule {
@@ -10,7 +11,7 @@ extension PolicyRule {
         for entry in element.entries {
             switch entry.key {
             case "class": peerClass = try Configuration.choice(entry)
-            case "executable": executable = try Configuration.path(entry)
+            case "executable": executable = try Self.program(entry)
             case "unit": unit = try Self.unit(entry)
             case "app": app = try Self.app(entry)
             case "client_ids": clientIDs = try Self.set(entry, ClientID.init)
@@ -32,6 +33,13 @@ extension PolicyRule {
             throw TOMLError(element.line, "the rule has no effect; add effect = \"allow\", \"deny\" or \"confirm\"")
         }
         (self.requests, self.effect) = (requests, effect)
+    }
+
+    /// The path of a program without symbolic links, by which the system knows a process: `/bin/sh` is `/usr/bin/sh` on many systems, and a
+    /// rule that denies would not hold for it. A program that does not exist keeps its path.
+    private static func program(_ entry: TOMLDocument.Entry) throws(TOMLError) -> String {
+        let path = try Configuration.path(entry)
+        return FileStatus.realPath(path) ?? path
     }
 
     private static func unit(_ entry: TOMLDocument.Entry) throws(TOMLError) -> String {

@@ -1,4 +1,5 @@
 internal import AccessPolicy
+internal import Foundation
 internal import TestSupport
 internal import Testing
 internal import TokenModel
@@ -32,6 +33,19 @@ internal import TokenModel
         #expect(rule.sharingGroups == Set([SharingGroup("team")].compactMap(\.self)))
         #expect(rule.requests == .named(["redeem_grant"], includesOwn: true))
         #expect(configuration.rules.last == PolicyRule(requests: .all, effect: .deny))
+    }
+
+    /// The system knows a process by the path without links.
+    @Test func meansTheProgramToWhichALinkLeads() throws {
+        let folder = try TemporaryFolder()
+        let (program, link) = (folder.file("notes-2"), folder.file("notes"))
+        let rule = "[[rule]]\nexecutable = \"\(link)\"\nrequests = [\"all\"]\neffect = \"deny\"\n"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "notes-2")
+        #expect(try Configuration(decoding: rule.utf8).rules.first?.executable == link)
+        try "".write(toFile: program, atomically: false, encoding: .utf8)
+        let named = try #require(try Configuration(decoding: rule.utf8).rules.first?.executable)
+        // The temporary folder is below a link itself on some systems.
+        #expect(named.hasSuffix("/notes-2") && FileManager.default.fileExists(atPath: named))
     }
 
     @Test(arguments: [("allow", false), ("deny", false), ("confirm", true)])
