@@ -112,7 +112,7 @@ package struct Configuration: Sendable, Equatable {
         guard let name = defaultApp, app(named: name.value) == nil else { return }
         throw TokenError(
             .invalidDeveloperParameter,
-            "\(name.place): the default app “\(name.value)” does not exist; add [apps.\(name.value)]",
+            "\(name.place): the default app “\(name.value)” does not exist; add [apps.\(ConfigurationText.key(name.value))]",
             .or(apps.first.map { "ssoctl use \($0.name)" } ?? "ssoctl init"))
     }
 

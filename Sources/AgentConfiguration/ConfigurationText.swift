@@ -66,7 +66,8 @@ struct ConfigurationText {
         }
     }
 
-    private static func key(_ key: String) -> String {
+    /// A key, or a name of a table, as it is written: between quotation marks if it needs them.
+    static func key(_ key: String) -> String {
         !key.contains(".") && ConfiguredApp.isName(key) ? key : quoted(key)
     }
 

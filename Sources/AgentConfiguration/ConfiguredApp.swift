@@ -31,7 +31,7 @@ package struct ConfiguredApp: Sendable, Equatable {
             case "tenant": parts.tenant = try Self.value(entry, TenantName.init)
             case "cloud": parts.cloud = try Configuration.choice(entry)
             case "scopes":
-                scopes = try entry.texts.flatMap { ScopeSet(target: $0).scopes }
+                scopes = try Self.scopes(entry)
                 scopesLine = entry.line
             case "resource": resource = try Self.value(entry, \.trimmedNonEmpty)
             case "redirect_uri": redirectURI = try Self.redirectURI(entry)
@@ -55,6 +55,21 @@ package struct ConfiguredApp: Sendable, Equatable {
         try Self.requireOneResource(scopes, at: authority, scopesLine)
         sharingGroup = group
         (self.scopes, self.resource, self.redirectURI) = (scopes, resource, redirectURI)
+    }
+
+    private static func scopes(_ entry: TOMLDocument.Entry) throws(TOMLError) -> [String] {
+        let texts = try entry.texts
+        guard texts.allSatisfy({ $0.trimmedNonEmpty != nil }) else {
+            throw TOMLError(entry.line, "“scopes” has a blank text; remove it")
+        }
+        let scopes = texts.flatMap { ScopeSet(target: $0).scopes }
+        if let scope = ScopeList.invalid(in: scopes) {
+            throw TOMLError(
+                entry.line,
+                "“\(scope)” is not a scope; write printable characters of ASCII, without a quotation mark or a backslash"
+            )
+        }
+        return scopes
     }
 
     /// Refuses scopes of several resources: Entra ID issues a token for one, so that every request with them would fail.
@@ -141,7 +156,10 @@ private struct AuthorityParts {
         }
         let text = try url.text
         do throws(TokenError) { return try Authority(text, kind: kind) } catch {
-            throw TOMLError(url.line, "\(error.message); write it as in https://login.microsoftonline.com/contoso.com")
+            throw TOMLError(
+                url.line,
+                "the value of “authority” cannot be used: \(error.message); write it as in "
+                    + "https://login.microsoftonline.com/contoso.com")
         }
     }
 }

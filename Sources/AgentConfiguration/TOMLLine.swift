@@ -56,7 +56,13 @@ struct TOMLLine {
     private mutating func tableNames() throws(TOMLError) -> [String] {
         let first = try name()
         guard skip(".") else { return [first] }
-        return [first, try key()]
+        let second = try name()
+        guard rest.first != "." else {
+            throw error(
+                "the table has more than two names; write a name with a dot between quotation marks, as in "
+                    + "[apps.\"contoso.notes\"]")
+        }
+        return [first, second]
     }
 
     /// Parses a bare or a quoted key, with the blanks around it, which no dot may follow.
@@ -132,8 +138,8 @@ struct TOMLLine {
                 throw error("“\(word)” is not a Boolean; write \(word.lowercased()), in small letters")
             }
             throw error(
-                "“\(word)” is neither a decimal integer nor true nor false; put a string between quotation marks, as in "
-                    + "\(key) = \"\(word)\"")
+                "“\(word)” is neither a decimal integer nor a Boolean; write true or false, or put a string between quotation "
+                    + "marks, as in \(key) = \"\(word)\"")
         }
         return .integer(number)
     }

@@ -84,7 +84,10 @@ internal import TokenModel
         ),
         ("[apps.a]\nclient_id = \"x\"\nauthority_kind = \"openid\"", 1, "authority"),
         ("[apps.a]\nclient_id = \"x\"\nscopes = [\"S\"]\nresource = \"R\"", 1, "remove one"),
-        ("[apps.a]\nclient_id = \"x\"\n[apps.a]", 3, "twice"), ("[apps.a.b]\nclient_id = \"x\"", 1, "dotted"),
+        ("[apps.a]\nclient_id = \"x\"\n[apps.a]", 3, "twice"), ("[apps.a.b]\nclient_id = \"x\"", 1, "quotation marks"),
+        ("[apps.a]\nclient_id = \"x\"\nscopes = [\"S\", \" \"]", 3, "blank"),
+        ("[apps.a]\nclient_id = \"x\"\nscopes = [\"User.Read\u{1F511}\"]", 3, "not a scope"),
+        ("[apps.a]\nclient_id = \"x\"\nauthority = \"\"", 3, "“authority” cannot be used"),
         ("[\"apps.a\"]\nclient_id = \"x\"", 1, "not a table"), ("[network.x]\nproxy = \"y\"", 1, "two names"),
         ("[defaults]\napp = \"a b\"", 2, "not a name"), ("[defaults]\naccount = \"\"", 2, "blank"),
         ("[defaults]\nap = \"a\"", 2, "use app or account"),
@@ -92,6 +95,16 @@ internal import TokenModel
     func namesTheLineAndTheRemedy(text: String, line: Int, part: String) {
         let error = #expect(throws: TOMLError.self) { try Configuration(decoding: text.utf8) }
         #expect(error?.line == line && error?.reason.contains(part) == true, "\(error.map { "\($0)" } ?? "")")
+    }
+
+    /// The remedy would be a mistake itself.
+    @Test func writesANameWithADotAsTheFileHasIt() throws {
+        let configuration = try Configuration(decoding: "[defaults]\napp = \"contoso.notes\"\n".utf8)
+        let error = #expect(throws: TokenError.self) { try configuration.requireDefaultApp() }
+        #expect(error?.message.contains("add [apps.\"contoso.notes\"]") == true, "\(error?.message ?? "")")
+        #expect(throws: Never.self) {
+            try Configuration(decoding: "[apps.\"contoso.notes\"]\nclient_id = \"x\"\n".utf8)
+        }
     }
 
     @Test func readsTheSystemsFilesFirstInTheOrderOfTheirNames() throws {
