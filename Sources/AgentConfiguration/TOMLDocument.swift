@@ -86,6 +86,7 @@ struct TOMLDocument: Sendable, Equatable {
         var table: [String] = []
         var tableNames: Set<String> = []
         var keys: Set<String> = []
+        var elementKeys: Set<String> = []
         var isInElement = false
         var number = 0
         for bytes in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
@@ -113,9 +114,10 @@ struct TOMLDocument: Sendable, Equatable {
                 }
                 elements.append(Element(line: number, name: name))
                 (table, isInElement) = ([name], true)
-                keys = keys.filter { !$0.utf8.starts(with: Self.path([name]).utf8) }
+                elementKeys = []
             case .entry(let key, let value):
-                guard keys.insert(Self.path(table + [key])).inserted else {
+                let path = Self.path(table + [key])
+                guard isInElement ? elementKeys.insert(path).inserted : keys.insert(path).inserted else {
                     throw TOMLError(number, "“\(key)” is there twice; remove one of the two lines")
                 }
                 add(Entry(line: number, table: Self.name(table), key: key, value: value), isInElement: isInElement)
