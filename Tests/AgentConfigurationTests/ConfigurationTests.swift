@@ -50,6 +50,8 @@ internal import TokenModel
             ("[network]\nproxy = 1", "line 2", "quotation marks"),
             ("[network]\n\nproxy = \"ftp://me:secret@proxy\"", "line 3", "write it as in http://proxy.example:3128"),
             ("[network]\nproxy = \"not a url\"", "line 2", "is not the URL of a proxy"),
+            ("[network]\nproxy = \"http://proxy:65536\"", "line 2", "a number from 1 to 65535"),
+            ("[network]\nproxy = \"http://me:sec#ret@proxy:1\"", "line 2", "write %23"),
             ("[agent]\nstart_on_demand = True", "line 2", "write true, in small letters"),
             ("[network\n", "line 1", "[network]"),
         ])

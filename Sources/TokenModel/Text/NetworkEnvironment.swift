@@ -20,18 +20,28 @@ package struct ProxyPlace: Sendable, Equatable {
     package enum Defect: Error {
         case notAURL
         case unsupportedScheme
+        case noSuchPort
+        /// The URL ends before the `@` behind the password.
+        case unencodedPassword
 
         /// The end of a sentence whose subject is the setting.
         package var reason: String {
             switch self {
             case .notAURL: "is not the URL of a proxy"
             case .unsupportedScheme: "names a proxy of a kind that is not supported"
+            case .noSuchPort: "names a port that does not exist"
+            case .unencodedPassword: "has a user or a password with a character that ends a URL"
             }
         }
 
         /// A sentence without its full stop.
         package var remedy: String {
-            "write it as in http://proxy.example:3128, with \(schemes.joined(separator: ", "))"
+            switch self {
+            case .notAURL, .unsupportedScheme:
+                "write it as in http://proxy.example:3128, with \(schemes.joined(separator: ", "))"
+            case .noSuchPort: URLParts.portAdvice
+            case .unencodedPassword: "write %23 for “#”, %2F for “/” and %3F for “?”"
+            }
         }
     }
 
@@ -43,10 +53,33 @@ package struct ProxyPlace: Sendable, Equatable {
         let parts = url.ranges(of: "://").first.map { (url[..<$0.lowerBound].lowercased(), url[$0.upperBound...]) }
         let (scheme, rest) = parts ?? ("http", url[...])
         let server = rest.prefix { !"/?#".contains($0) }
+        guard !rest[server.endIndex...].contains("@") else { throw .unencodedPassword }
         let host = server.lastIndex(of: "@").map { server[server.index(after: $0)...] } ?? server
-        let isHost = !host.isEmpty && host.utf8.allSatisfy { $0.isASCIILetterOrDigit || "-._:[]".utf8.contains($0) }
-        guard isHost, host.first != ":" else { throw .notAURL }
+        guard let port = Self.port(of: host) else { throw .notAURL }
         guard Self.schemes.contains(scheme) else { throw .unsupportedScheme }
+        // A name may have a colon without a port behind it.
+        guard port.isEmpty || (port == ":" && host.first != "[") || Self.isPort(port.dropFirst()) else {
+            throw .noSuchPort
+        }
         text = "\(scheme)://\(host)"
+    }
+
+    /// What follows a name, or an address in brackets: empty, or a colon and a port; nil if the text does not begin with either.
+    private static func port(of host: Substring) -> Substring? {
+        let isAddress = host.first == "["
+        let name = isAddress ? host.dropFirst().prefix { $0 != "]" } : host.prefix { $0 != ":" }
+        let marks = isAddress ? "-._:" : "-._"
+        guard !name.isEmpty, name.utf8.allSatisfy({ $0.isASCIILetterOrDigit || marks.utf8.contains($0) }) else {
+            return nil
+        }
+        let rest = host[name.endIndex...]
+        guard isAddress else { return rest }
+        let port = rest.dropFirst()
+        return rest.first == "]" && (port.isEmpty || port.first == ":") ? port : nil
+    }
+
+    private static func isPort(_ text: Substring) -> Bool {
+        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(text) else { return false }
+        return URLParts.isPort(number)
     }
 }

@@ -56,6 +56,18 @@ internal import TokenModel
         #expect(proxy.password == password.map { Secret($0) })
     }
 
+    /// A configuration is read again without the settings of the network being made again.
+    @Test(arguments: [
+        "http://h", "h:1", "http://h:", "http://h:0", "http://h:03128", "http://h:65536", "http://h:abc", "http://h:+1",
+        "http://h:1:2", "http://[::1]", "http://[::1]:", "http://[::1]:1", "http://[::1]:x", "http://[::1]x",
+        "http://[::1", "::1", "http://a]b", "http://a[b]", "http://me:p#w@h:1", "http://me:p?w@h:1",
+        "http://me:p/w@h:1", "http://me:p%zz@h", "http://me:p@w@h", "http:h", "http://h/path", "http://h?query",
+    ])
+    func usesEachProxyThatTheConfigurationMayName(url: String) {
+        guard (try? ProxyPlace(url)) != nil else { return }
+        #expect(throws: Never.self) { try ProxyServer(url, setting: "network.proxy") }
+    }
+
     @Test(arguments: [
         "ftp://me:hunter2@proxy", "socks6://me:hunter2@proxy", "http://me:hunter2@", "http://a b:hunter2",
         "http://me:hunter2@proxy:0", "me:hunter2@proxy:65536", "http://me:hunter2@proxy:99999999999999999999",
