@@ -43,7 +43,7 @@ internal import TokenModel
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "notes-2")
         #expect(try Configuration(decoding: rule.utf8).rules.first?.executable == link)
         try "".write(toFile: program, atomically: false, encoding: .utf8)
-        let named = try #require(try Configuration(decoding: rule.utf8).rules.first?.executable)
+        let named = try #require(Configuration(decoding: rule.utf8).rules.first?.executable)
         // The temporary folder is below a link itself on some systems.
         #expect(named.hasSuffix("/notes-2") && FileManager.default.fileExists(atPath: named))
     }
