@@ -20,6 +20,27 @@ internal import TokenStore
         #expect(builder.cache.accounts(ListAccounts(clientID: CacheBuilder.otherApp)).accounts.count == 1)
     }
 
+    /// Only the username is certain if several accounts have it.
+    @Test func findsTheAccountOfASignOutRegardlessOfWhatElseTheRequestNames() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters())
+        let app = try #require(CacheBuilder.app)
+        let alice = AccountReference(
+            homeAccountID: CacheBuilder.account("alice").homeAccountID, username: "alice@contoso.com")
+        func found(_ account: AccountReference, _ extent: RemoveAccount.Extent = .app) -> AccountReference {
+            builder.cache.account(removedBy: RemoveAccount(clientID: app, account: account, extent: extent))
+        }
+        #expect(found(AccountReference(homeAccountID: alice.homeAccountID, username: "bob@contoso.com")) == alice)
+        #expect(found(AccountReference(username: "ALICE@contoso.com")) == alice)
+        #expect(found(alice, .everything).isEmpty)
+        let unknown = CacheBuilder.account("carol")
+        #expect(found(AccountReference(homeAccountID: unknown.homeAccountID, username: "bob@contoso.com")) == unknown)
+        let other = "7a1e0000-0000-4000-8000-000000000002"
+        try builder.signIn("alice", builder.parameters(), tenant: other, homeTenant: other)
+        let ambiguous = AccountReference(username: "alice@contoso.com")
+        #expect(found(ambiguous) == ambiguous)
+    }
+
     @Test func isUndoneByTheNextSignIn() throws {
         var builder = CacheBuilder()
         try builder.signIn("alice", builder.parameters())

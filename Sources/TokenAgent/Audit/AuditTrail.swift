@@ -90,11 +90,13 @@ final class AuditTrail: Sendable {
     }
 
     /// Records the reply to a request, if it is an event.
+    ///
+    /// - Parameter account: the account that the request removes something of, as the cache has it; nil for other requests.
     func replied<Request: WireRequest>(
         to request: Request, _ policyRequest: PolicyRequest, _ outcome: Result<Request.Reply, TokenError>,
-        from peer: ConnectedPeer
+        about account: AccountReference? = nil, from peer: ConnectedPeer
     ) {
-        guard let event = event(of: request, policyRequest, outcome) else { return }
+        guard let event = event(of: request, policyRequest, outcome, about: account) else { return }
         if case .failure(let error) = outcome, error.details.partialResult == nil {
             record(failure: complete(event, from: peer), of: LimitedPeer(peer.identity, at: peer.publication))
         } else {
@@ -108,10 +110,10 @@ final class AuditTrail: Sendable {
     /// - Returns: whether it is recorded; its reply is no further event then.
     func ended<Request: WireRequest>(
         _ request: Request, _ policyRequest: PolicyRequest, _ outcome: Result<Request.Reply, TokenError>,
-        from peer: ConnectedPeer
+        about account: AccountReference? = nil, from peer: ConnectedPeer
     ) -> Bool {
         guard let kind = Self.kind(of: request, outcome), Self.changes.contains(kind) else { return false }
-        replied(to: request, policyRequest, outcome, from: peer)
+        replied(to: request, policyRequest, outcome, about: account, from: peer)
         return true
     }
 
@@ -145,7 +147,8 @@ final class AuditTrail: Sendable {
 
     /// The event of a reply, without its peer and its time; nil if the reply is none.
     func event<Request: WireRequest>(
-        of request: Request, _ policyRequest: PolicyRequest, _ outcome: Result<Request.Reply, TokenError>
+        of request: Request, _ policyRequest: PolicyRequest, _ outcome: Result<Request.Reply, TokenError>,
+        about account: AccountReference? = nil
     ) -> AuditEvent? {
         guard let kind = Self.kind(of: request, outcome) else { return nil }
         let hasNames = hasNames.load(ordering: .relaxed)
@@ -166,7 +169,7 @@ final class AuditTrail: Sendable {
                 event.add(idTokensOf: Self.accounts(in: reply), hasNames: hasNames)
             }
         }
-        if let account = request.namedAccount, event.account == nil {
+        if let account = account ?? request.namedAccount, event.account == nil {
             event.account = account.homeAccountID?.text ?? account.username
             if hasNames { event.username = account.username }
         }
@@ -281,7 +284,8 @@ extension WireRequest {
     fileprivate var namedAccount: AccountReference? {
         switch self {
         case let request as AcquireTokenSilent: request.account
-        case let request as RemoveAccount: request.account
+        // The whole sharing group is removed, whatever account the request has beside.
+        case let request as RemoveAccount: request.extent == .everything ? nil : request.account
         case let request as RedeemGrant: request.account
         default: nil
         }

@@ -50,10 +50,12 @@ struct RequestHandler: Sendable {
     /// A cache hit is answered before this returns.
     let reply: @Sendable (RequestFrame, ConnectionID, ConnectedPeer, Progress, isolated CacheOwner) -> EncodedReply
 
-    /// - Parameter descriptor: returns the descriptor to send with a success that is available immediately; nil for
-    ///   none.
+    /// - Parameters:
+    ///   - account: returns the account that a request removes something of, for the audit log; called before `answer`.
+    ///   - descriptor: returns the descriptor to send with a success that is available immediately; nil for none.
     init<Request: WireRequest>(
         _ type: Request.Type, waits: Wait = .untilLoaded, watchesEvents: Bool = false,
+        account: (@Sendable (isolated CacheOwner, Request) -> AccountReference?)? = nil,
         descriptor: (@Sendable (isolated CacheOwner, Request, ConnectedPeer) -> Int32?)? = nil,
         answer: @escaping @Sendable (isolated CacheOwner, Request, ConnectionID) -> Answer<Request.Reply>
     ) {
@@ -83,13 +85,14 @@ struct RequestHandler: Sendable {
                 policyRequest.subject.clientID = begun.clientID
                 policyRequest.subject.sharingGroup = begun.sharingGroup
             }
-            let exchange = Exchange(
+            let asked = Exchange(
                 request: request, policyRequest: policyRequest, id: frame.id, peer: peer, metrics: owner.core.metrics)
-            if let reply = exchange.replyBeforeAnswer(after: progress, owner) { return reply }
+            if let reply = asked.replyBeforeAnswer(after: progress, owner) { return reply }
             // The store may have been locked while the request waited for its turn.
             if !progress.hasLoaded || waits == .untilLoaded, let load = owner.load(waits, for: request, from: peer) {
                 return .afterLoad(load)
             }
+            let exchange = if let account { asked.about(account(owner, request)) } else { asked }
             let answer = answer(owner, request, connection)
             if let descriptor, case .now(let outcome) = answer, case .success = outcome,
                 let descriptor = descriptor(owner, request, peer)
@@ -129,6 +132,15 @@ private struct Exchange<Request: WireRequest>: Sendable {
     let id: UInt64
     let peer: ConnectedPeer
     let metrics: AgentMetrics
+    /// The account that the request removes something of, as the cache has it; nil for requests that remove nothing.
+    var account: AccountReference?
+
+    /// The exchange of a request that removes something of an account.
+    func about(_ account: AccountReference?) -> Exchange {
+        var exchange = self
+        exchange.account = account
+        return exchange
+    }
 
     /// The reply to a request that is not answered: it is refused, a person is asked first, or what it has waited for has failed. Nil if
     /// it may be answered.
@@ -163,7 +175,7 @@ private struct Exchange<Request: WireRequest>: Sendable {
         _ outcome: Result<Request.Reply, TokenError>, by owner: CacheOwner
     ) -> @Sendable () -> [UInt8] {
         let outcome = outcome.mapError(\.forApps)
-        let isRecorded = peer.audit?.ended(request, policyRequest, outcome, from: peer) ?? false
+        let isRecorded = peer.audit?.ended(request, policyRequest, outcome, about: account, from: peer) ?? false
         let hasTokensOrAccounts = RequestHandler.allowance(of: Request.number) > 0
         return {
             guard hasTokensOrAccounts,
@@ -176,7 +188,7 @@ private struct Exchange<Request: WireRequest>: Sendable {
     private func frame(of outcome: Result<Request.Reply, TokenError>, isRecorded: Bool) -> [UInt8] {
         metrics.replied(to: Request.number, outcome)
         peer.log.replied(to: request, id: id, outcome, limitedBy: peer.denials.limit)
-        if !isRecorded { peer.audit?.replied(to: request, policyRequest, outcome, from: peer) }
+        if !isRecorded { peer.audit?.replied(to: request, policyRequest, outcome, about: account, from: peer) }
         return ReplyFrame.encode(outcome, to: Request.self, id: id)
     }
 

@@ -1,3 +1,4 @@
+internal import TokenCache
 internal import TokenModel
 internal import TokenWire
 
@@ -24,13 +25,17 @@ enum RequestHandlers {
         },
         RequestHandler(CancelInteraction.self) { owner, request, _ in owner.cancelInteraction(request) },
         RequestHandler(ListAccounts.self) { owner, request, _ in owner.listAccounts(request) },
-        RequestHandler(RemoveAccount.self) { owner, request, _ in owner.removeAccount(request) },
+        RequestHandler(RemoveAccount.self, account: { $0.core.memory.cache.account(removedBy: $1) }) {
+            owner, request, _ in owner.removeAccount(request)
+        },
         RequestHandler(GetStatus.self, waits: .untilLoadedOrTimeout) { owner, request, _ in owner.status(request) },
         RequestHandler(Diagnose.self, waits: .untilLoadedOrTimeout) { owner, request, connection in
             owner.diagnose(request, from: connection)
         },
         RequestHandler(ListCredentials.self) { owner, request, _ in owner.listCredentials(request) },
-        RequestHandler(RemoveCredential.self) { owner, request, _ in owner.removeCredential(request) },
+        RequestHandler(RemoveCredential.self, account: { $0.core.memory.cache.account(removedBy: $1) }) {
+            owner, request, _ in owner.removeCredential(request)
+        },
         RequestHandler(RedeemGrant.self) { owner, request, connection in
             owner.redeemGrant(request, from: connection)
         },

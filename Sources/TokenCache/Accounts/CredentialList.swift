@@ -45,6 +45,15 @@ extension CredentialCache {
         return [remove(place.kind, place.key, account: place.account, request.sharingGroup)]
     }
 
+    /// The account of the credential that a request removes; nil if there is no such credential.
+    package func account(removedBy request: RemoveCredential) -> AccountReference? {
+        let partition = partition(request.sharingGroup)
+        guard let place = partition.credential(withID: request.id.lowercased()) else { return nil }
+        return AccountReference(
+            homeAccountID: place.account.homeAccountID,
+            username: username(of: place.account, in: request.sharingGroup) ?? place.account.name)
+    }
+
     /// The number of credentials that are examined for a page.
     fileprivate static let examinedCredentials = 500
 

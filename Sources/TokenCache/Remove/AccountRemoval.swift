@@ -20,6 +20,22 @@ extension CredentialCache {
         }
     }
 
+    /// The account that a request removes, or from which it signs its app out, by the identifier and the username that the cache has. Beside
+    /// an identifier, the request may have any username.
+    ///
+    /// - Returns: the account as the request names it if it is none of the cache, or several; an empty reference if everything is removed.
+    package func account(removedBy request: RemoveAccount) -> AccountReference {
+        guard request.extent != .everything else { return AccountReference() }
+        let named = request.account
+        let requested = AccountReference(
+            homeAccountID: named.homeAccountID, username: named.homeAccountID == nil ? named.username : nil)
+        let accounts = accounts(of: request, in: partition(request.sharingGroup)).filter { $0.homeAccountID != nil }
+        guard let identifier = accounts.first?.homeAccountID, accounts.allSatisfy({ $0.homeAccountID == identifier })
+        else { return requested }
+        let username = accounts.lazy.compactMap { self.username(of: $0, in: request.sharingGroup) }.first
+        return AccountReference(homeAccountID: identifier, username: username)
+    }
+
     /// The accounts that a request means. An identifier includes accounts that are known only by one of its usernames; and both include the
     /// refresh tokens of an earlier version that may belong to one of the accounts.
     private func accounts(of request: RemoveAccount, in partition: Partition) -> [AccountKey] {

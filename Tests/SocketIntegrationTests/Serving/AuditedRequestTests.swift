@@ -13,12 +13,16 @@ internal import TokenWire
 @Suite(.bounded) struct AuditedRequestTests {
     /// Runs a test of an agent whose audit log has small files, and returns the lines of the log.
     private func lines(
-        rules: [PolicyRule] = [.everything], _ body: (AgentFixture) async throws -> Void
+        rules: [PolicyRule] = [.everything], hasNames: Bool = false, _ body: (AgentFixture) async throws -> Void
     ) async throws -> [AuditLine] {
         let folder = try TemporaryFolder()
         let path = folder.file("audit.log")
         try await AgentFixture.with(
-            rules: rules, adjust: { $0.audit = .file(path: path, limit: 32 << 10) }, body)
+            rules: rules,
+            adjust: {
+                $0.audit = .file(path: path, limit: 32 << 10)
+                $0.auditsNames = hasNames
+            }, body)
         return try AuditReader.lines(of: path)
     }
 
@@ -101,6 +105,31 @@ internal import TokenWire
         }
         #expect(lines.last?["event"] == "stop")
         #expect(lines.contains { $0["event"] == "sign_in" && $0["client_id"] == "app-2" }, "\(lines)")
+    }
+
+    /// An app that signs Alice out could have the log name Bob otherwise, or nobody if it removes everything.
+    @Test func namesTheAccountOfASignOutAsTheCacheHasIt() async throws {
+        let lines = try await lines(hasNames: true) { f in
+            let parameters = try f.parameters()
+            let app = parameters.clientID
+            let alice = try await f.signIn("alice@contoso.com", parameters).account
+            try await f.signIn("bob@contoso.com", parameters)
+            let mislabelled = AccountReference(homeAccountID: alice.homeAccountID, username: "bob@contoso.com")
+            _ = try await f.agent.removeAccount(RemoveAccount(clientID: app, account: mislabelled))
+            let byName = AccountReference(username: "BOB@contoso.com")
+            _ = try await f.agent.removeAccount(RemoveAccount(clientID: app, account: byName))
+            try await f.signIn("alice@contoso.com", parameters)
+            let credentials = try await f.agent.listCredentials(ListCredentials())
+            let token = try #require(credentials.first { $0.kind == .refreshToken })
+            _ = try await f.agent.removeCredential(RemoveCredential(id: token.id))
+            _ = try await f.agent.removeAccount(RemoveAccount(clientID: app, account: byName, extent: .everything))
+        }
+        let signIns = lines.filter { $0["event"] == "sign_in" }
+        let (alice, bob) = (signIns.first?["account"], signIns.dropFirst().first?["account"])
+        #expect(alice != nil && bob != nil && alice != bob)
+        let signOuts = lines.filter { $0["event"] == "sign_out" }
+        #expect(signOuts.map { $0["account"] } == [alice, bob, alice, nil])
+        #expect(signOuts.map { $0["username"] } == ["alice@contoso.com", "bob@contoso.com", "alice@contoso.com", nil])
     }
 
     @Test func recordsTheIDTokensOfLists() async throws {
