@@ -104,17 +104,13 @@ final class AuditTrail: Sendable {
         }
     }
 
-    /// Records a request that has ended, if such requests change something: without waiting for the reply to be sent, which the peer can
-    /// delay, or prevent by closing its connection.
-    ///
-    /// - Returns: whether it is recorded; its reply is no further event then.
-    func ended<Request: WireRequest>(
-        _ request: Request, _ policyRequest: PolicyRequest, _ outcome: Result<Request.Reply, TokenError>,
-        about account: AccountReference? = nil, from peer: ConnectedPeer
+    /// Whether an outcome is an event of requests that change something. It is recorded without waiting for the reply to be sent, which the
+    /// peer can delay, or prevent by closing its connection.
+    static func isOfChange<Request: WireRequest>(
+        _ request: Request, _ outcome: Result<Request.Reply, TokenError>
     ) -> Bool {
-        guard let kind = Self.kind(of: request, outcome), Self.changes.contains(kind) else { return false }
-        replied(to: request, policyRequest, outcome, about: account, from: peer)
-        return true
+        guard let kind = Self.kind(of: request, outcome) else { return false }
+        return changes.contains(kind)
     }
 
     /// The events of requests that change something.

@@ -18,9 +18,10 @@ struct DenialLog: Sendable {
     func add(_ request: PolicyRequest, _ error: TokenError, from peer: PeerIdentity) {
         guard limit.admitsMessage() else { return }
         var metadata: Logger.Metadata = [
-            "request": "\(request.name)", "peer": "\(RequestLog.safe(peer.description))",
-            "class": "\(peer.peerClass.rawValue)", "failure": "\(error.code.name)",
+            "request": "\(request.name)", "class": "\(peer.peerClass.rawValue)", "failure": "\(error.code.name)",
         ]
+        if let name = peer.sandbox?.app ?? peer.executable?.path { metadata["peer"] = "\(RequestLog.safe(name))" }
+        if let processID = peer.processID { metadata["pid"] = "\(processID)" }
         if let clientID = request.subject.clientID { metadata["client_id"] = "\(RequestLog.safe(clientID.text))" }
         logger.notice("denied", metadata: metadata)
     }

@@ -81,12 +81,15 @@ struct RequestHandler: Sendable {
             if policyRequest.subject.isContinuation {
                 policyRequest.subject.isContinuation = owner.isContinuation(request, on: connection)
             }
-            if let signIn = policyRequest.subject.signIn, let begun = owner.signIns.parameters(of: signIn) {
+            var signIn: RequestLog.SignIn?
+            if let id = policyRequest.subject.signIn, let begun = owner.signIns.parameters(of: id) {
                 policyRequest.subject.clientID = begun.clientID
                 policyRequest.subject.sharingGroup = begun.sharingGroup
+                signIn = RequestLog.SignIn(of: begun)
             }
             let asked = Exchange(
-                request: request, policyRequest: policyRequest, id: frame.id, peer: peer, metrics: owner.core.metrics)
+                request: request, policyRequest: policyRequest, id: frame.id, peer: peer, metrics: owner.core.metrics,
+                signIn: signIn)
             if let reply = asked.replyBeforeAnswer(after: progress, owner) { return reply }
             // The store may have been locked while the request waited for its turn.
             if !progress.hasLoaded || waits == .untilLoaded, let load = owner.load(waits, for: request, from: peer) {
@@ -132,6 +135,8 @@ private struct Exchange<Request: WireRequest>: Sendable {
     let id: UInt64
     let peer: ConnectedPeer
     let metrics: AgentMetrics
+    /// The sign-in that the request completes; nil for other requests.
+    let signIn: RequestLog.SignIn?
     /// The account that the request removes something of, as the cache has it; nil for requests that remove nothing.
     var account: AccountReference?
 
@@ -166,8 +171,8 @@ private struct Exchange<Request: WireRequest>: Sendable {
         frame(of: outcome.mapError(\.forApps), isRecorded: false)
     }
 
-    /// Records the outcome of a request that has waited, if such requests change something. The reply may wait until the peer has read
-    /// others, or never be sent, since the connection has closed.
+    /// Logs and records the outcome of a request that has waited, if such requests change something. The reply may wait until the peer has
+    /// read others, or never be sent, since the connection has closed.
     ///
     /// - Returns: what does the rest of `encode` when the reply can be sent. If the rules have changed by then, they may refuse the tokens or
     ///   the accounts in the reply. Events are not decided about again: a change of the rules answers the requests that wait for them.
@@ -175,7 +180,8 @@ private struct Exchange<Request: WireRequest>: Sendable {
         _ outcome: Result<Request.Reply, TokenError>, by owner: CacheOwner
     ) -> @Sendable () -> [UInt8] {
         let outcome = outcome.mapError(\.forApps)
-        let isRecorded = peer.audit?.ended(request, policyRequest, outcome, about: account, from: peer) ?? false
+        let isRecorded = AuditTrail.isOfChange(request, outcome)
+        if isRecorded { record(outcome) }
         let hasTokensOrAccounts = RequestHandler.allowance(of: Request.number) > 0
         return {
             guard hasTokensOrAccounts,
@@ -187,9 +193,14 @@ private struct Exchange<Request: WireRequest>: Sendable {
 
     private func frame(of outcome: Result<Request.Reply, TokenError>, isRecorded: Bool) -> [UInt8] {
         metrics.replied(to: Request.number, outcome)
-        peer.log.replied(to: request, id: id, outcome, limitedBy: peer.denials.limit)
-        if !isRecorded { peer.audit?.replied(to: request, policyRequest, outcome, about: account, from: peer) }
+        if !isRecorded { record(outcome) }
         return ReplyFrame.encode(outcome, to: Request.self, id: id)
+    }
+
+    /// Logs and records an outcome.
+    private func record(_ outcome: Result<Request.Reply, TokenError>) {
+        peer.log.ended(request, id: id, outcome, of: signIn, limitedBy: peer.denials.limit)
+        peer.audit?.replied(to: request, policyRequest, outcome, about: account, from: peer)
     }
 
     /// Counts, logs and records a success that is also the answer to repetitions of the request. Each of these adds the event to the
@@ -198,7 +209,7 @@ private struct Exchange<Request: WireRequest>: Sendable {
         let outcome = Result<Request.Reply, TokenError>.success(value)
         let event = peer.audit?.event(of: request, policyRequest, outcome)
         metrics.replied(to: Request.number, outcome)
-        peer.log.replied(to: request, id: id, outcome, limitedBy: peer.denials.limit)
+        peer.log.ended(request, id: id, outcome, limitedBy: peer.denials.limit)
         if let event { peer.audit?.record(event, from: peer) }
         return .repeatable(
             ReplyFrame.encode(outcome, to: Request.self, id: id),

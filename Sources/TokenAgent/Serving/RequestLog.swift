@@ -11,31 +11,58 @@ struct RequestLog: Sendable {
     /// Whether the reply to each request is logged, and not only those that are security events.
     var logsEveryRequest: Bool { logger.logLevel <= .debug }
 
-    /// Logs the reply to a request.
+    /// The app of a sign-in and its correlation ID, which the request that completes it does not name.
+    struct SignIn: Sendable {
+        let clientID: ClientID
+        let correlationID: CorrelationID
+
+        init(of begun: TokenParameters) { (clientID, correlationID) = (begun.clientID, begun.correlationID) }
+    }
+
+    /// Logs the outcome of a request.
     ///
-    /// - Parameter limit: limits the messages about security events that have failed, which an app can repeat at will.
-    func replied<Request: WireRequest>(
-        to request: Request, id: UInt64, _ outcome: Result<Request.Reply, TokenError>, limitedBy limit: MessageLimit
+    /// - Parameters:
+    ///   - signIn: the sign-in that the request completes; nil for other requests.
+    ///   - limit: limits the messages about failures, which an app can repeat at will.
+    func ended<Request: WireRequest>(
+        _ request: Request, id: UInt64, _ outcome: Result<Request.Reply, TokenError>, of signIn: SignIn? = nil,
+        limitedBy limit: MessageLimit
     ) {
-        let level: Logger.Level = Self.isSecurityEvent(request, outcome) ? .notice : .debug
+        let level = Self.level(of: request, outcome)
         guard logger.logLevel <= level else { return }
         var metadata = metadata(RequestFrame.name(of: Request.number) ?? "unknown", id)
         if case .failure(let error) = outcome {
             guard level == .debug || limit.admitsMessage() else { return }
             metadata["failure"] = "\(error.code.name)"
         }
-        if let clientID = request.subject.clientID { metadata["client_id"] = "\(Self.safe(clientID.text))" }
-        if let parameters = request.tokenParameters { metadata["correlation_id"] = "\(parameters.correlationID)" }
-        logger.log(level: level, "replied", metadata: metadata)
+        if let clientID = signIn?.clientID ?? request.subject.clientID {
+            metadata["client_id"] = "\(Self.safe(clientID.text))"
+        }
+        if let correlationID = signIn?.correlationID ?? request.tokenParameters?.correlationID {
+            metadata["correlation_id"] = "\(correlationID)"
+        }
+        logger.log(level: level, "ended", metadata: metadata)
     }
 
-    /// Whether the reply belongs in the log at its usual level: it concerns all tokens or the store's key, or an account was signed in or
+    private static func level<Request: WireRequest>(
+        of request: Request, _ outcome: Result<Request.Reply, TokenError>
+    ) -> Logger.Level {
+        // The error is to be reported with the message about it.
+        if case .failure(let error) = outcome, error.code == .internalError { return .error }
+        return isSecurityEvent(request, outcome) ? .notice : .debug
+    }
+
+    /// Whether the outcome belongs in the log at its usual level: it concerns all tokens or the store's key, or an account was signed in or
     /// out.
     private static func isSecurityEvent<Request: WireRequest>(
         _ request: Request, _ outcome: Result<Request.Reply, TokenError>
     ) -> Bool {
-        // A refusal has a message of its own, and a request that names no sign-in concerns nobody.
-        if case .failure(let error) = outcome, error.code == .requestDenied || error.isOfUnknownSignIn { return false }
+        if case .failure(let error) = outcome {
+            // A refusal by a rule or a person has a message of its own. That of a wrong passphrase has none.
+            if error.code == .requestDenied, error.reason == .policy { return false }
+            // A request that names no sign-in concerns nobody.
+            if error.isOfUnknownSignIn { return false }
+        }
         return switch request {
         case is AcquireTokenSilent: false
         case let part as ImportCache: part.isLast
@@ -52,7 +79,7 @@ struct RequestLog: Sendable {
         guard logger.logLevel <= .debug else { return }
         var metadata = metadata("rejected", id)
         metadata["failure"] = "\(error.code.name)"
-        logger.debug("replied", metadata: metadata)
+        logger.debug("ended", metadata: metadata)
     }
 
     private func metadata(_ name: String, _ id: UInt64) -> Logger.Metadata {

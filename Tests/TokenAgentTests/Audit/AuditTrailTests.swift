@@ -110,8 +110,9 @@ internal import TokenWire
     private func end<Request: WireRequest>(
         _ request: Request, _ outcome: Result<Request.Reply, TokenError>
     ) -> Bool {
-        let asked = PolicyRequest(name: RequestFrame.name(of: Request.number) ?? "?", subject: request.subject)
-        return trail.ended(request, asked, outcome, from: peer())
+        guard AuditTrail.isOfChange(request, outcome) else { return false }
+        reply(to: request, outcome, from: peer())
+        return true
     }
 
     /// The log has the names of users only if the configuration says so.

@@ -22,6 +22,19 @@ internal import TokenModel
         #expect(last.first?.contains("940") == true && last.last?.contains("export_cache") == true)
     }
 
+    /// An administrator looks for the path of a program.
+    @Test func namesTheProgramAndTheProcess() {
+        let messages = LogCollector.Messages()
+        let log = DenialLog(logger: messages.logger(), now: { 0 })
+        let request = PolicyRequest(name: "export_cache", subject: RequestSubject(isLimitedToApp: false))
+        let sandbox = PeerIdentity.Sandbox(app: "flatpak:org.contoso.Notes")
+        log.add(
+            request, TokenError(.requestDenied, "refused"),
+            from: PeerIdentity(userID: 1000, processID: 7, sandbox: sandbox))
+        let message = messages.all.first ?? ""
+        #expect(message.contains("\"peer\": flatpak:org.contoso.Notes") && message.contains("\"pid\": 7"), "\(message)")
+    }
+
     /// Some letters form a character with what is behind them.
     @Test func logsNothingThatCouldForgeAField() {
         #expect(RequestLog.safe("app-1_b.c:/@é") == "app-1_b.c:/@é")

@@ -18,7 +18,7 @@ internal import TokenWire
     }
 
     private func reply<Request: WireRequest>(to request: Request, _ outcome: Result<Request.Reply, TokenError>) {
-        log.replied(to: request, id: 1, outcome, limitedBy: limit)
+        log.ended(request, id: 1, outcome, limitedBy: limit)
     }
 
     private var logged: [String] { messages.all }
@@ -42,7 +42,7 @@ internal import TokenWire
         for (message, request) in zip(
             logged, ["complete_interactive", "complete_device_code", "redeem_grant", "remove_account"])
         {
-            #expect(message.hasPrefix("notice replied"), "\(message)")
+            #expect(message.hasPrefix("notice ended"), "\(message)")
             #expect(message.contains(request) && message.contains("7"), "\(message)")
         }
         #expect(logged.count == 4)
@@ -64,6 +64,38 @@ internal import TokenWire
         reply(to: Lock(), .success(status))
         reply(to: Unlock(passphrase: Secret("wrong")), .failure(TokenError(.requestDenied, "has its own message")))
         #expect(logged.isEmpty, "\(logged)")
+    }
+
+    /// The request that completes a sign-in names neither.
+    @Test func namesTheAppAndTheCorrelationIDOfASignIn() {
+        let begun = TokenParameters.sample()
+        let failure = TokenError(.accessDenied, "the sign-in was declined")
+        for outcome in [.success(Self.result), .failure(failure)] as [Result<TokenResult, TokenError>] {
+            log.ended(
+                CompleteInteractive(sessionID: "secret-1"), id: 1, outcome, of: RequestLog.SignIn(of: begun),
+                limitedBy: limit)
+        }
+        #expect(logged.count == 2)
+        for message in logged {
+            #expect(message.contains("\"client_id\": app") && message.contains("\(begun.correlationID)"), "\(message)")
+        }
+    }
+
+    /// The policy has not refused it, so that no other message says so.
+    @Test func namesAChangeOfTheKeyWithAWrongPassphrase() {
+        reply(
+            to: SetKey(source: .file, currentPassphrase: Secret("secret-1")),
+            .failure(TokenError(.requestDenied, "this is not the passphrase", reason: .request)))
+        #expect(logged.count == 1 && logged.first?.contains("requestDenied") == true, "\(logged)")
+    }
+
+    /// An administrator reports it with the log.
+    @Test func hasAnErrorOfTheAgentInAnyRequest() throws {
+        let request = AcquireTokenSilent.sample("alice")
+        reply(to: request, .failure(TokenError(.internalError, "a defect that names alice")))
+        let message = try #require(logged.first)
+        #expect(message.hasPrefix("error ended") && !message.contains("alice"), "\(message)")
+        #expect(message.contains("\(request.parameters.correlationID)"), "\(message)")
     }
 
     /// A transfer has many parts, and one message.

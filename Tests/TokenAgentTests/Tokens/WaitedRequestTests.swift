@@ -62,14 +62,25 @@ internal import TokenWire
         }
     }
 
+    /// A process could close its connection, so that no reply is sent.
+    @Test func logsWhatChangesSomethingWithoutWaitingForTheReply() async throws {
+        let messages = LogCollector.Messages()
+        try await Self.withOwner(rules: [], messages) { owner, peer in
+            let reply = try #require(try await owner.laterReply(to: SetKey(source: .file), of: peer))
+            _ = try await reply.get()
+            #expect(messages.all.count { $0.contains("set_key") } == 1, "\(messages.all)")
+        }
+    }
+
     private static let confirmingRules = [PolicyRule(requests: .all, effect: .confirm)]
 
     /// An agent with rules, which gets the rules that require confirmations when it reads its configuration again.
     private static func withOwner(
-        rules: [PolicyRule], _ body: (CacheOwner, ConnectedPeer) async throws -> Void
+        rules: [PolicyRule], _ messages: LogCollector.Messages = LogCollector.Messages(),
+        _ body: (CacheOwner, ConnectedPeer) async throws -> Void
     ) async throws {
         let (folder, clock) = (try TemporaryFolder(), TestClock())
-        let log = LogCollector.Messages().logger()
+        let log = messages.logger()
         let network = try NetworkSettings(environment: [:])
         var options = AgentOptions(
             socketPath: folder.file("agent.sock"), stateDirectory: folder.file("state"), allowsLoopbackHTTP: false,
@@ -121,6 +132,20 @@ extension CacheOwner {
         case .afterConfirmation(let future): return .confirming(future)
         case .now, .repeatable, .withDescriptor, .later: return .answered
         }
+    }
+
+    /// Handles a request that a person has allowed and that has waited for the store.
+    ///
+    /// - Returns: the reply, which is not encoded when the future completes; nil if it is available at once.
+    fileprivate func laterReply<Request: WireRequest>(
+        to request: Request, of peer: ConnectedPeer
+    ) throws -> EventLoopFuture<@Sendable () -> [UInt8]>? {
+        let bytes = try RequestFrame.encode(request, id: 1).dropFirst(FrameDecoder.headerLength)
+        let handler = try #require(RequestHandlers.handler(of: Request.number))
+        let frame = try RequestFrame(decoding: bytes)
+        let progress = RequestHandler.Progress.loaded(isConfirmed: true)
+        guard case .later(let reply) = handler.reply(frame, Self.connection, peer, progress, self) else { return nil }
+        return reply
     }
 
     /// Begins a subscription that has been allowed, and returns its position.
