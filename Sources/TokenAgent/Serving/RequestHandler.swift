@@ -103,7 +103,7 @@ struct RequestHandler: Sendable {
                 return .withDescriptor(exchange.encode(outcome), descriptor)
             }
             guard restricted == nil, case .repeatable(let value, let conditions) = answer else {
-                return answer.encoded(now: exchange.encode) { exchange.encodeLater($0, by: owner) }
+                return answer.encoded(now: exchange.encodeAnswer) { exchange.encodeLater($0, by: owner) }
             }
             return exchange.repeatableReply(value, conditions)
         }
@@ -171,6 +171,20 @@ private struct Exchange<Request: WireRequest>: Sendable {
         frame(of: outcome.mapError(\.forApps), isRecorded: false)
     }
 
+    /// As ``encode(_:)``, of the outcome of an answer.
+    @Sendable func encodeAnswer(_ outcome: Result<Request.Reply, TokenError>) -> [UInt8] {
+        logRefusal(in: outcome)
+        return encode(outcome)
+    }
+
+    /// Logs that the limits of a published socket refuse the request. A refusal by the policy or a person is logged before the answer.
+    private func logRefusal(in outcome: Result<Request.Reply, TokenError>) {
+        guard case .failure(let error) = outcome, error.code == .requestDenied, error.reason == .policy,
+            peer.published != nil
+        else { return }
+        peer.denials.add(policyRequest, error, from: peer.identity)
+    }
+
     /// Logs and records the outcome of a request that has waited, if such requests change something. The reply may wait until the peer has
     /// read others, or never be sent, since the connection has closed.
     ///
@@ -179,6 +193,7 @@ private struct Exchange<Request: WireRequest>: Sendable {
     func encodeLater(
         _ outcome: Result<Request.Reply, TokenError>, by owner: CacheOwner
     ) -> @Sendable () -> [UInt8] {
+        logRefusal(in: outcome)
         let outcome = outcome.mapError(\.forApps)
         let isRecorded = AuditTrail.isOfChange(request, outcome)
         if isRecorded { record(outcome) }

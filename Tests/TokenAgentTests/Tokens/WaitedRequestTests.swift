@@ -72,6 +72,29 @@ internal import TokenWire
         }
     }
 
+    /// No rule has refused it, and the message at the usual level is the only one.
+    @Test func logsARefusalByTheLimitsOfAPublishedSocket() async throws {
+        let messages = LogCollector.Messages()
+        try await Self.withOwner(rules: [], messages) { owner, peer in
+            let rules = SocketRules(
+                userIDs: [geteuid()], clientIDs: [.sample], sharingGroup: .standard, scopes: ScopeSet([]),
+                authorities: [], account: nil)
+            let summary = PublishedSocket(
+                path: "/srv/build.sock", label: "build", userIDs: [geteuid()], clientIDs: [.sample],
+                sharingGroup: .standard, scopes: ScopeSet([]), authorities: [], account: AccountReference(),
+                expiresOn: .max, connections: 0)
+            var published = peer
+            published.published = PublishedHandlers(Publication(id: 1, rules: rules, account: nil, summary: summary))
+            let other = WatchEvents(clientID: try ClientID.sample(2))
+            guard case .answered = try await owner.step(other, of: published, after: .received) else {
+                Issue.record("the request is not refused at once")
+                return
+            }
+            #expect(messages.all.count == 1, "\(messages.all)")
+            #expect(messages.all.first?.hasPrefix("notice denied") == true)
+        }
+    }
+
     private static let confirmingRules = [PolicyRule(requests: .all, effect: .confirm)]
 
     /// An agent with rules, which gets the rules that require confirmations when it reads its configuration again.
@@ -125,7 +148,7 @@ extension CacheOwner {
         _ request: Request, of peer: ConnectedPeer, after progress: RequestHandler.Progress
     ) throws -> Step {
         let bytes = try RequestFrame.encode(request, id: 1).dropFirst(FrameDecoder.headerLength)
-        let handler = try #require(RequestHandlers.handler(of: Request.number))
+        let handler = try peer.handler(of: Request.number)
         let frame = try RequestFrame(decoding: bytes)
         switch handler.reply(frame, Self.connection, peer, progress, self) {
         case .afterLoad(let future): return .waitingForStore(future)
