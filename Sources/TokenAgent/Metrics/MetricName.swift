@@ -49,8 +49,9 @@ enum MetricName: String, CaseIterable {
         case .throttled: "Silent requests that were answered with an earlier error of the token endpoint."
         case .sharedRedemptions: "Silent requests that waited for a redemption which another request had begun."
         case .tokenRequests: "Requests to token endpoints that have ended."
-        case .tokenRequestTime: "The time of requests to token endpoints, retries included."
-        case .redemptionsInProgress: "Redemptions of refresh tokens in progress."
+        case .tokenRequestTime:
+            "The time of requests to token endpoints, retries included; without the outcome pending."
+        case .redemptionsInProgress: "Redemptions of the store's refresh tokens in progress."
         case .signInsInProgress: "Sign-ins in progress."
         case .connections: "Open connections."
         case .connectionsAccepted: "Connections that were accepted."

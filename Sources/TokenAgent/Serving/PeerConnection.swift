@@ -272,7 +272,7 @@ final class PeerConnection: ChannelInboundHandler, PeerWork {
         do throws(TokenError) {
             handler = try peer.handler(of: frame.number)
         } catch {
-            return refuse(error, id: frame.id, context)
+            return refuse(error, id: frame.id, of: frame.number, context)
         }
         let (id, peer) = (id, peer)
         switch owner.assumeIsolated({ handler.reply(frame, id, peer, progress, $0) }) {
@@ -311,10 +311,13 @@ final class PeerConnection: ChannelInboundHandler, PeerWork {
         owner.assumeIsolated { $0.finishWatching(id) }
     }
 
-    private func refuse(_ failure: TokenError, id: UInt64, _ context: ChannelHandlerContext) {
+    /// - Parameter number: the number of the request; 0 for a frame that is none.
+    private func refuse(_ failure: TokenError, id: UInt64, of number: UInt32 = 0, _ context: ChannelHandlerContext) {
         let error = failure.forApps
         peer.log.refused(error, id: id)
-        registry.metrics.count(.request(number: 0, .failed(error.code)))
+        // The peer may invent any number that this version does not know.
+        let known = RequestFrame.name(of: number) == nil ? 0 : number
+        registry.metrics.count(.request(number: known, .failed(error.code)))
         write(ReplyFrame.encode(error, id: id), context)
     }
 

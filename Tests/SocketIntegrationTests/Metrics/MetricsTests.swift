@@ -156,6 +156,23 @@ internal import TokenWire
         }
     }
 
+    /// It serves some requests only, and knows the names of the others.
+    @Test func countsWhatAPublishedSocketRefusesByTheNameOfTheRequest() async throws {
+        try await AgentFixture.with { f in
+            try await f.published { client in
+                let code = try await offPool {
+                    let peer = try RawPeer(client.socketPath)
+                    try peer.write(ListCredentials())
+                    return try peer.reply()?.failure?.code
+                }
+                #expect(code == .requestDenied)
+            }
+            let counted = try await values(f, "sso_agent_requests_total")
+            #expect(counted["requestDenied list_credentials"] == 1, "\(counted)")
+            #expect(counted["requestDenied unknown"] == nil)
+        }
+    }
+
     @Test func answersScrapersOnASocketOfTheUserAlone() async throws {
         try await withMetrics { f, path in
             try await f.signIn("alice@contoso.com", f.parameters())
