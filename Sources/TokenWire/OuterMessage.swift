@@ -34,7 +34,7 @@ struct OuterMessage<Message: COuterMessage>: @unchecked Sendable {
     func read<Body: WireMessage>(_ number: UInt32, as type: Body.Type) throws(TokenError) -> Body? {
         guard number == self.number, let body else { return nil }
         defer { withExtendedLifetime(arena) {} }
-        return try Body(reading: body)
+        return try Body(reading: body, isOfRequest: Message.isRequest)
     }
 
     /// Encodes a frame, with its length; nil if the message is longer than `limit` bytes.
@@ -56,6 +56,7 @@ struct OuterMessage<Message: COuterMessage>: @unchecked Sendable {
 /// The C structure of one of the two outer messages of agent.proto.
 protocol COuterMessage {
     static var type: WireType { get }
+    static var isRequest: Bool { get }
     /// The memory that most messages need before they are packed, in bytes.
     static var memoryEstimate: Int { get }
 
@@ -70,6 +71,7 @@ protocol COuterMessage {
 
 extension Sso__Request: COuterMessage {
     static let type = WireType(sso__request__init)
+    static let isRequest = true
     static let memoryEstimate = 2 * 1024
 
     var number: UInt32 {
@@ -84,6 +86,7 @@ extension Sso__Request: COuterMessage {
 
 extension Sso__Reply: COuterMessage {
     static let type = WireType(sso__reply__init)
+    static let isRequest = false
     static let memoryEstimate = 8 * 1024
 
     var number: UInt32 {

@@ -16,11 +16,14 @@ package struct WireFields {
     private let message: UnsafeMutableRawPointer
     private let descriptor: UnsafePointer<ProtobufCMessageDescriptor>
     private let arena: WireArena?
+    /// Whether the message is a request, or a part of one.
+    private let isOfRequest: Bool
     private var next = 0
 
     /// Creates fields for reading a message.
-    init(reading message: UnsafeMutableRawPointer, _ type: WireType) {
+    init(reading message: UnsafeMutableRawPointer, _ type: WireType, isOfRequest: Bool) {
         self.message = message
+        self.isOfRequest = isOfRequest
         descriptor = type.descriptor
         arena = nil
     }
@@ -29,6 +32,7 @@ package struct WireFields {
     init(writing message: UnsafeMutableRawPointer, _ type: WireType, _ arena: WireArena) {
         self.message = message
         descriptor = type.descriptor
+        isOfRequest = false
         self.arena = arena
     }
 
@@ -90,29 +94,23 @@ package struct WireFields {
         flag(name, value == true ? true : nil) ?? false
     }
 
-    /// An enum value; nil if it is absent or unknown to this version.
-    mutating func choice<Choice: RawRepresentable<Int32>>(_ name: StaticString, _ value: Choice?) -> Choice? {
-        choiceNumber(name, value?.rawValue).flatMap { Choice(rawValue: $0) }
-    }
-
-    /// An enum value for which there is no default.
+    /// An enum value; nil if it is absent or, in a reply, unknown to this version.
     ///
-    /// - Throws: `malformedMessage` (-53001) for a value that this version does not know.
-    mutating func knownChoice<Choice: RawRepresentable<Int32>>(
+    /// - Throws: `malformedMessage` (-53001) for a value in a request that this version does not know. With the default in its place, a
+    ///   secret might be sent to the wrong endpoint, or the wrong records removed.
+    mutating func choice<Choice: RawRepresentable<Int32>>(
         _ name: StaticString, _ value: Choice?
     ) throws(TokenError) -> Choice? {
-        guard let number = choiceNumber(name, value?.rawValue) else { return nil }
-        guard let choice = Choice(rawValue: number) else {
-            throw TokenError(.malformedMessage, "\(name) \(UInt32(bitPattern: number)) is not known; update the agent")
-        }
-        return choice
-    }
-
-    private mutating func choiceNumber(_ name: StaticString, _ value: Int32?) -> Int32? {
         let field = field(name, PROTOBUF_C_TYPE_ENUM)
-        guard arena != nil else { return field.isPresent(message) ? field.load(message, as: Int32.self) : nil }
-        if let value { field.put(value, message) }
-        return value
+        guard arena == nil else {
+            if let value { field.put(value.rawValue, message) }
+            return value
+        }
+        guard field.isPresent(message) else { return nil }
+        let number = field.load(message, as: Int32.self)
+        if let choice = Choice(rawValue: number) { return choice }
+        guard isOfRequest else { return nil }
+        throw TokenError(.malformedMessage, "\(name) \(UInt32(bitPattern: number)) is not known; update the agent")
     }
 
     // MARK: Messages
@@ -120,9 +118,8 @@ package struct WireFields {
     mutating func message<Value: WireMessage>(_ name: StaticString, _ value: Value?) throws(TokenError) -> Value? {
         let field = field(name, PROTOBUF_C_TYPE_MESSAGE)
         guard let arena else {
-            return try field.load(message, as: UnsafeMutableRawPointer?.self).map { (pointer) throws(TokenError) in
-                try Value(reading: pointer)
-            }
+            guard let pointer = field.load(message, as: UnsafeMutableRawPointer?.self) else { return nil }
+            return try Value(reading: pointer, isOfRequest: isOfRequest)
         }
         if let value { field.store(try value.write(arena), message) }
         return value
@@ -164,7 +161,7 @@ package struct WireFields {
         guard let arena else {
             var values: [Value] = []
             for pointer in try field.items(message, of: UnsafeMutableRawPointer?.self) {
-                if let pointer { values.append(try Value(reading: pointer)) }
+                if let pointer { values.append(try Value(reading: pointer, isOfRequest: isOfRequest)) }
             }
             return values
         }
@@ -213,8 +210,10 @@ package struct WireFields {
 
 extension WireMessage {
     /// Reads a message that protobuf-c has unpacked.
-    init(reading message: UnsafeMutableRawPointer) throws(TokenError) {
-        var fields = WireFields(reading: message, Self.type)
+    ///
+    /// - Parameter isOfRequest: whether it is a request, or a part of one.
+    init(reading message: UnsafeMutableRawPointer, isOfRequest: Bool) throws(TokenError) {
+        var fields = WireFields(reading: message, Self.type, isOfRequest: isOfRequest)
         try self.init(nil, &fields)
     }
 

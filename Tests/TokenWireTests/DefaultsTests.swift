@@ -61,16 +61,9 @@ internal import TokenWire
                 == Diagnose(authority: try Authority("https://sts.example.com/adfs", kind: .adfs)))
     }
 
-    /// Enum values of a later version, and numbers beyond the range of enums, do not stop the agent.
+    /// Enum values of a later agent, and numbers beyond the range of enums, do not stop an app.
     @Test(arguments: [0, 99, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, UInt64.max])
-    func takesTheDefaultForAnUnknownEnumNumber(number: UInt64) throws {
-        let authority = WireBytes.field(1, "https://login.example.com/common") + WireBytes.field(2, number)
-        let parameters = app + WireBytes.field(3, authority) + WireBytes.field(4, number)
-        let request = try AnyRequest(decoding: WireBytes.field(14, WireBytes.field(1, parameters)))
-        let begin = try #require(request.request as? BeginDeviceCode)
-        #expect(begin.parameters.version == .v2)
-        #expect(begin.parameters.authority.kind == .entra)
-
+    func takesTheDefaultForAnUnknownEnumNumberInAReply(number: UInt64) throws {
         let account = WireBytes.field(4, number)
         let frame = try ReplyFrame(decoding: WireBytes.field(17, WireBytes.field(1, account)))
         #expect(
@@ -78,6 +71,12 @@ internal import TokenWire
                 == ListAccounts.Reply(accounts: [
                     Account(homeAccountID: nil, username: nil, environment: "", source: .msal)
                 ]))
+
+        // A message that requests and replies have.
+        let authority = WireBytes.field(1, "https://login.example.com/common") + WireBytes.field(2, number)
+        let socket = WireBytes.field(3, "app") + WireBytes.field(7, authority)
+        let sockets = try ReplyFrame(decoding: WireBytes.field(35, WireBytes.field(1, socket)))
+        #expect(try sockets.reply(to: ListSockets.self).sockets.first?.authorities.map(\.kind) == [.entra])
     }
 
     @Test func passesOverFieldsOfALaterVersion() throws {

@@ -79,17 +79,26 @@ internal import TokenWire
         #expect(throws: TokenError.self) { try ReplyFrame(decoding: bytes) }
     }
 
-    /// The remedy is another than for a number that is missing.
-    @Test func namesTheNumberThatOnlyALaterAgentKnows() {
+    /// No request is answered as if it had asked for something else. The remedy is another than for a number that is missing.
+    @Test(arguments: [UInt64(0), 99, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff])
+    func namesTheNumberThatOnlyALaterAgentKnows(number: UInt64) {
+        let authority = WireBytes.field(1, "https://login.example.com/common") + WireBytes.field(2, number)
+        let kind = WireBytes.field(1, Self.app + WireBytes.field(3, authority))
+        let version = WireBytes.field(1, Self.app + WireBytes.field(4, number))
         let rows: [(name: String, request: UInt64, fields: [UInt8])] = [
-            ("extent", 18, Self.app + WireBytes.field(4, 99)), ("format", 29, WireBytes.field(1, 99)),
-            ("format", 30, WireBytes.field(1, 99)), ("source", 32, WireBytes.field(1, 99)),
+            ("kind", 11, kind), ("version", 11, version), ("kind", 12, kind), ("version", 14, version),
+            ("extent", 18, Self.app + WireBytes.field(4, number)), ("kind", 20, WireBytes.field(1, authority)),
+            ("version", 21, WireBytes.field(2, number)), ("kind", 23, kind),
+            ("kind", 23, WireBytes.field(1, Self.app) + WireBytes.field(2, number) + WireBytes.field(3, "grant")),
+            ("format", 29, WireBytes.field(1, number)), ("format", 30, WireBytes.field(1, number)),
+            ("source", 32, WireBytes.field(1, number)),
+            ("kind", 34, WireBytes.field(1, "/run/s") + WireBytes.field(3, "app") + WireBytes.field(6, authority)),
         ]
         for row in rows {
             let bytes = WireBytes.field(1, 77) + WireBytes.field(row.request, row.fields)
             let error = #expect(throws: TokenError.self) { try AnyRequest(decoding: bytes) }
             #expect(error?.code == .malformedMessage)
-            #expect(error?.message == "\(row.name) 99 is not known; update the agent")
+            #expect(error?.message == "\(row.name) \(number) is not known; update the agent")
         }
     }
 

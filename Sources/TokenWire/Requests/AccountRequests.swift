@@ -54,8 +54,7 @@ extension RemoveAccount: WireRequest {
             clientID: try fields.required("client_id", value?.clientID),
             sharingGroup: try fields.sharingGroup(value?.sharingGroup),
             account: try fields.account(value?.account),
-            // With an unknown extent, the wrong records might be removed.
-            extent: try fields.knownChoice("extent", value?.extent) ?? .app,
+            extent: try fields.choice("extent", value?.extent) ?? .app,
             environment: try fields.text("environment", value?.environment))
     }
 }

@@ -7,7 +7,7 @@ extension ListCredentials: WireRequest {
     package init(_ value: ListCredentials?, _ fields: inout WireFields) throws(TokenError) {
         self.init(
             sharingGroup: try fields.sharingGroup(value?.sharingGroup),
-            version: fields.choice("version", value?.version),
+            version: try fields.choice("version", value?.version),
             after: try fields.text("after", value?.after),
             withoutSecrets: fields.wish("without_secrets", value?.withoutSecrets))
     }
@@ -52,7 +52,7 @@ extension Credential: WireMessage {
             clientID: try fields.required("client_id", value?.clientID),
             familyID: try fields.text("family_id", value?.familyID),
             authority: try fields.text("authority", value?.authority) ?? "",
-            version: fields.choice("version", value?.version),
+            version: try fields.choice("version", value?.version),
             scopes: try fields.scopes("scopes", value?.scopes),
             accessToken: try fields.secret("access_token", value?.accessToken),
             tokenType: try fields.text("token_type", value?.tokenType),

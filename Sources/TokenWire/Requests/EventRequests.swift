@@ -33,13 +33,13 @@ extension AgentEvent: WireMessage {
     package init(_ value: AgentEvent?, _ fields: inout WireFields) throws(TokenError) {
         self.init(
             // An app that does not know what has changed reads everything again.
-            fields.choice("kind", value?.kind) ?? .resynchronise,
+            try fields.choice("kind", value?.kind) ?? .resynchronise,
             position: EventPosition(
                 feed: value?.position.feed ?? 0,
                 generation: fields.number("generation", value?.position.generation) ?? 0),
             time: fields.number("time", value?.time) ?? 0,
             account: try fields.message("account", value?.account),
             clientID: try fields.text("client_id", value?.clientID),
-            storeState: fields.choice("store_state", value?.storeState))
+            storeState: try fields.choice("store_state", value?.storeState))
     }
 }

@@ -12,7 +12,7 @@ extension KeyStatus: WireMessage {
 
     package init(_ value: KeyStatus?, _ fields: inout WireFields) throws(TokenError) {
         self.init(
-            source: fields.choice("source", value?.source),
+            source: try fields.choice("source", value?.source),
             place: try fields.text("place", value?.place) ?? "",
             isOpen: fields.flag("is_open", value?.isOpen) ?? false,
             problem: try fields.text("problem", value?.problem, limit: WireLimits.longText),
@@ -25,7 +25,7 @@ extension SetKey: WireRequest {
 
     package init(_ value: SetKey?, _ fields: inout WireFields) throws(TokenError) {
         self.init(
-            source: try WireFields.required("source", fields.knownChoice("source", value?.source)),
+            source: try WireFields.required("source", fields.choice("source", value?.source)),
             passphrase: try fields.secret("passphrase", value?.passphrase),
             currentPassphrase: try fields.secret("current_passphrase", value?.currentPassphrase))
     }

@@ -31,8 +31,7 @@ extension RedeemGrant: WireRequest {
     package init(_ value: RedeemGrant?, _ fields: inout WireFields) throws(TokenError) {
         self.init(
             parameters: try fields.required("parameters", value?.parameters),
-            // With an unknown kind, the secret might be sent to the wrong endpoint.
-            kind: try fields.knownChoice("kind", value?.kind) ?? .refreshToken,
+            kind: try fields.choice("kind", value?.kind) ?? .refreshToken,
             grant: try WireFields.required(
                 "grant", fields.secret("grant", value?.grant).flatMap { $0.isEmpty ? nil : $0 }),
             account: try fields.account(value?.account))

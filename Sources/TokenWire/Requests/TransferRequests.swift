@@ -7,7 +7,7 @@ extension ImportCache: WireRequest {
     package init(_ value: ImportCache?, _ fields: inout WireFields) throws(TokenError) {
         self.init(
             // There is no default format.
-            format: try WireFields.required("format", fields.knownChoice("format", value?.format)),
+            format: try WireFields.required("format", fields.choice("format", value?.format)),
             sharingGroup: try fields.sharingGroup(value?.sharingGroup),
             isDryRun: fields.flag("is_dry_run", value?.isDryRun) ?? false,
             importID: try fields.text("import_id", value?.importID),
@@ -65,7 +65,7 @@ extension ExportCache: WireRequest {
     package init(_ value: ExportCache?, _ fields: inout WireFields) throws(TokenError) {
         self.init(
             // There is no default format.
-            format: try WireFields.required("format", fields.knownChoice("format", value?.format)),
+            format: try WireFields.required("format", fields.choice("format", value?.format)),
             sharingGroup: try fields.sharingGroup(value?.sharingGroup),
             includesSecrets: fields.flag("includes_secrets", value?.includesSecrets) ?? false,
             exportID: try fields.text("export_id", value?.exportID))

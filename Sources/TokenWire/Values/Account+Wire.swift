@@ -9,7 +9,7 @@ extension Account: WireMessage {
             homeAccountID: try fields.text("home_account_id", value?.homeAccountID),
             username: try fields.text("username", value?.username),
             environment: try fields.text("environment", value?.environment) ?? "",
-            source: fields.choice("source", value?.source) ?? .msal,
+            source: try fields.choice("source", value?.source) ?? .msal,
             tenantProfiles: try fields.messages("tenant_profiles", value?.tenantProfiles),
             homeIDToken: try fields.text("home_id_token", value?.homeIDToken, limit: WireLimits.token))
     }

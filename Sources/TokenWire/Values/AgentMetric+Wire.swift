@@ -6,7 +6,7 @@ extension AgentMetric: WireMessage {
 
     package init(_ value: AgentMetric?, _ fields: inout WireFields) throws(TokenError) {
         let name = try fields.required("name", value?.name)
-        let kind = fields.choice("metric_kind", value?.kind.map(WireKind.init))?.kind
+        let kind = try fields.choice("metric_kind", value?.kind.map(WireKind.init))?.kind
         let labels = try fields.pairs("labels", value?.labels)
         let number = fields.number("number", value?.value) ?? 0
         let sum = fields.number("sum", value?.durations?.sum)

@@ -9,7 +9,7 @@ extension TokenParameters: WireMessage {
             clientID: try fields.required("client_id", value?.clientID),
             sharingGroup: try fields.sharingGroup(value?.sharingGroup),
             authority: try fields.message("authority", value?.authority) ?? .common,
-            version: fields.choice("version", value?.version) ?? .v2,
+            version: try fields.choice("version", value?.version) ?? .v2,
             scopes: try fields.scopes("scopes", value?.scopes),
             redirectURI: try fields.text("redirect_uri", value?.redirectURI),
             claims: try fields.text("claims", value?.claims, limit: WireLimits.longText),
@@ -27,7 +27,7 @@ extension Authority: WireMessage {
 
     package init(_ value: Authority?, _ fields: inout WireFields) throws(TokenError) {
         let url = try WireFields.required("authority", fields.text("url", value?.url))
-        let kind = fields.choice("kind", value?.kind)
+        let kind = try fields.choice("kind", value?.kind)
         if let value { self = value } else { try self.init(url, kind: kind) }
     }
 }

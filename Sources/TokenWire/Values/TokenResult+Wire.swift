@@ -72,7 +72,7 @@ extension TokenError.Details {
         isThrottled = fields.flag("is_throttled", value?.isThrottled) ?? false
         partialResult = try fields.message("partial_result", value?.partialResult)
         throttledUntil = fields.number("throttled_until", value?.throttledUntil)
-        reason = fields.choice("reason", value?.reason)
+        reason = try fields.choice("reason", value?.reason)
         nextCommand = try fields.wording("next_command", value?.nextCommand)
         hasChangedCache = fields.wish("has_changed_cache", value?.hasChangedCache)
     }
