@@ -79,6 +79,21 @@ internal import TokenWire
         #expect(try sockets.reply(to: ListSockets.self).sockets.first?.authorities.map(\.kind) == [.entra])
     }
 
+    /// The list is what `ssoctl sign-out` reads, too.
+    @Test func passesOverCredentialsOfAKindThatOnlyALaterAgentKnows() throws {
+        let (first, last) = (credential(2, "first"), credential(1, "last"))
+        let later = credential(99, "later")
+        let list = [first, later, last].flatMap { WireBytes.field(1, $0) } + WireBytes.field(2, "next")
+        let page = try ReplyFrame(decoding: WireBytes.field(21, list)).reply(to: ListCredentials.self)
+        #expect(page.credentials.map(\.id) == ["first", "last"])
+        #expect(page.credentials.map(\.kind) == [.refreshToken, .accessToken])
+        #expect(page.next == "next")
+    }
+
+    private func credential(_ kind: UInt64, _ id: String) -> [UInt8] {
+        WireBytes.field(1, id) + WireBytes.field(2, kind) + WireBytes.field(3, "app")
+    }
+
     @Test func passesOverFieldsOfALaterVersion() throws {
         let later = WireBytes.field(999, "later") + WireBytes.field(998, 7)
         let hello = WireBytes.field(1, 1) + WireBytes.field(2, "notes") + later

@@ -17,9 +17,31 @@ extension ListCredentials.Reply: WirePage {
     package static let type = WireType(sso__list_credentials_reply__init)
 
     package init(_ value: ListCredentials.Reply?, _ fields: inout WireFields) throws(TokenError) {
+        let listed = try fields.messages("credentials", value?.credentials.map { ListedCredential(credential: $0) })
         self.init(
-            credentials: try fields.messages("credentials", value?.credentials),
+            credentials: listed.compactMap(\.credential),
             next: try fields.text("next", value?.next))
+    }
+}
+
+/// A credential of a list. One of a kind that only a later agent knows is passed over, so that an app still gets the others.
+struct ListedCredential: WireMessage {
+    /// Nil if this version does not know the kind.
+    let credential: Credential?
+
+    static var type: WireType { Credential.type }
+
+    fileprivate init(credential: Credential) { self.credential = credential }
+
+    init(_ value: Self?, _ fields: inout WireFields) throws(TokenError) {
+        if value == nil {
+            var ahead = fields
+            guard try ahead.choice("kind", Credential.Kind?.none) != nil else {
+                credential = nil
+                return
+            }
+        }
+        credential = try Credential(value?.credential, &fields)
     }
 }
 
