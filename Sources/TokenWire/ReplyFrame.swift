@@ -55,7 +55,7 @@ package struct ReplyFrame: Sendable {
             throw TokenError(.unsupportedProtocolVersion, "this app does not know that reply; update it")
         }
         guard let reply = try body(Request.number, as: Request.Reply.self) else {
-            throw TokenError(.malformedMessage, "the agent's reply does not fit the request")
+            throw Self.unreadable("it does not fit the request")
         }
         return reply
     }
@@ -77,9 +77,21 @@ package struct ReplyFrame: Sendable {
     /// Decodes the body; nil if it has another number.
     private func body<Body: WireMessage>(_ number: UInt32, as type: Body.Type) throws(TokenError) -> Body? {
         switch content {
-        case .message(let message): try message.read(number, as: type)
-        case .result(let result): number == self.number ? result as? Body : nil
+        case .message(let message):
+            do throws(TokenError) {
+                return try message.read(number, as: type)
+            } catch {
+                throw Self.unreadable(error.message)
+            }
+        case .result(let result): return number == self.number ? result as? Body : nil
         }
+    }
+
+    /// The error of a reply that cannot be read, for which the values of the request are not to blame.
+    private static func unreadable(_ problem: String) -> TokenError {
+        TokenError(
+            .malformedMessage, "the agent's reply cannot be read: \(problem); update the agent and this program",
+            reason: .agent)
     }
 
     /// Encodes the frame of a reply, with its length. A reply over 1 MiB becomes a `frameTooLarge` failure.

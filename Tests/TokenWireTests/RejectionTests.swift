@@ -166,7 +166,19 @@ internal import TokenWire
             #expect(frame.id == 77)
             let error = #expect(throws: TokenError.self) { try AnyReply.decode(frame) }
             #expect(error?.code == code)
+            #expect(error?.reason == .agent)
         }
+    }
+
+    /// Else the names of its fields look like a mistake in the request.
+    @Test func saysThatItIsTheReplyThatCannotBeRead() throws {
+        let result = try ReplyFrame(decoding: WireBytes.field(11, WireBytes.field(1, "token")))
+        let incomplete = #expect(throws: TokenError.self) { try result.reply(to: AcquireTokenSilent.self) }
+        let beginning = "the agent's reply cannot be read: "
+        let ending = "; update the agent and this program"
+        #expect(incomplete?.message == beginning + "account is missing or blank" + ending)
+        let other = #expect(throws: TokenError.self) { try result.reply(to: GetStatus.self) }
+        #expect(other?.message == beginning + "it does not fit the request" + ending)
     }
 
     /// Apps compute with it, and the agent can be another user's.

@@ -53,7 +53,8 @@ struct ConnectedPeer: Sendable {
         "the agent's helper process has ended, so that nothing is known of processes that connect; restart sso-agent"
 
     private static let unknown = TokenError(
-        .unsupportedProtocolVersion, "this agent does not know that request; update it")
+        .unsupportedProtocolVersion,
+        "this agent, version \(ProductVersion.text), does not know that request; update it, and restart it")
 
     /// Decides about a request by the policy in effect, which may require a confirmation by a person.
     ///
