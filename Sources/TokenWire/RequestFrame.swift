@@ -21,6 +21,17 @@ package struct RequestFrame: Sendable {
         self.message = message
     }
 
+    /// The ID at the beginning of a frame without its length, whose other bytes may be malformed; 0 if it does not begin with one.
+    package static func leadingID(of bytes: ArraySlice<UInt8>) -> UInt64 {
+        bytes.withUnsafeBytes { bytes in
+            var cursor = WireCursor(bytes, 0..<bytes.count)
+            guard let tag = cursor.tag(), tag == (SilentRequestLayout.Fields.requestID, WireCursor.numeric) else {
+                return 0
+            }
+            return cursor.number() ?? 0
+        }
+    }
+
     /// Decodes the request.
     ///
     /// - Throws: `malformedMessage` (-53001) if it is malformed or of another type.

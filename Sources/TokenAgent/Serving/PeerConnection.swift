@@ -256,7 +256,8 @@ final class PeerConnection: ChannelInboundHandler, PeerWork {
         do throws(TokenError) {
             frame = try RequestFrame(decoding: bytes)
         } catch {
-            return refuse(error, id: 0, context)
+            // A call whose reply has another ID waits until its time-out.
+            return refuse(error, id: RequestFrame.leadingID(of: bytes), context)
         }
         serve(frame, bytes.count, .received, context, bytes)
     }

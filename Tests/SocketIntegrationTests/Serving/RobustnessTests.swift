@@ -28,11 +28,29 @@ internal import TokenWire
     @Test func keepsAConnectionAfterAMalformedMessage() async throws {
         try await AgentFixture.with { f in
             let peer = try RawPeer(f.socketPath)
-            peer.write([0, 0, 0, 3, 0xFF, 0xFF, 0xFF])
-            #expect(try peer.reply()?.failure?.code == .malformedMessage)
+            // No message; a request that is a number; and request_id 9 before such a request.
+            let messages: [(bytes: [UInt8], id: UInt64)] = [
+                ([0xFF, 0xFF], 0), ([0x58, 0x05], 0), ([0x08, 0x09, 0x58, 0x05], 9),
+            ]
+            for (bytes, id) in messages {
+                peer.write([0, 0, 0, UInt8(bytes.count)] + bytes)
+                let refusal = try #require(try peer.reply())
+                #expect(try refusal.failure?.code == .malformedMessage)
+                #expect(refusal.id == id)
+            }
             try peer.write(GetStatus(), id: 7)
             let reply = try #require(try peer.reply())
             #expect(reply.id == 7)
+        }
+    }
+
+    /// A request of that many small values would need much more memory than its bytes, so that it is not decoded.
+    @Test func answersACallWithMoreValuesThanAMessageCanHave() async throws {
+        try await AgentFixture.with { f in
+            var request = AcquireTokenSilent(parameters: try f.parameters(), account: AccountReference())
+            request.parameters.capabilities = Array(repeating: "a", count: 20_000)
+            let error = await #expect(throws: TokenError.self) { try await f.agent.acquireTokenSilent(request) }
+            #expect(error?.code == .malformedMessage)
         }
     }
 
