@@ -129,7 +129,7 @@ internal import Testing
     /// A number without an end, an unknown wire type, a failure that is a number, lacks its members or is not UTF-8, and a result that is
     /// a number or has no token.
     @Test(arguments: [
-        "00000001ff", "000000010d", "000000021001", "000000021200", "00000008120608021202fffe", "000000025801",
+        "00000001ff", "000000010b", "000000021001", "000000021200", "00000008120608021202fffe", "000000025801",
         "000000025a00",
     ])
     func refusesWhatIsNoReply(bytes: String) async throws {
@@ -137,6 +137,13 @@ internal import Testing
         #expect(ended.status == 1 && ended.output.isEmpty)
         #expect(ended.errors.hasSuffix("has sent something else than a reply\n"), "\(ended.errors)")
         #expect(!ended.errors.contains("Traceback"))
+    }
+
+    /// Protos/PROTOCOL.md: a reader ignores unknown fields, here one of four bytes and one of eight.
+    @Test func passesOverFieldsOfALaterAgent() async throws {
+        let result = "0a05746f6b656e" + "9d0600000000" + "91060000000000000000"
+        let ended = try await tokenOfAnAgent(thatSends: "0000001b08015a17" + result)
+        #expect(ended.status == 0 && ended.output == "token\n", "\(ended.errors)")
     }
 
     /// docs/clients.md: an agent of the same user is used whatever `SSO_AGENT_OWNER` has, but it has to be a number.
@@ -226,10 +233,13 @@ internal import Testing
         }
     }
 
-    /// A field without an end, a failure whose message is not UTF-8, and an owner of the socket who is not named by a number.
+    /// A field without an end, a failure whose message is not UTF-8, a reply of an unknown kind after that to `hello`, and an owner of the
+    /// socket who is not named by a number.
     @Test(
         .enabled(if: hasProtobuf, "protobuf-compiler and python3-protobuf are not installed"),
-        arguments: [("00000001ff", ""), ("00000008120608021202fffe", ""), ("", "root")])
+        arguments: [
+            ("00000001ff", ""), ("00000008120608021202fffe", ""), ("00000002520000000003ca3000", ""), ("", "root"),
+        ])
     func saysInPythonWhyThereIsNoReply(bytes: String, owner: String) async throws {
         let folder = try TemporaryFolder()
         let generated = ["protoc", "--python_out=\(folder.path)", "-I", PackageFolder.path("Protos"), "agent.proto"]

@@ -15,6 +15,7 @@ import agent_pb2
 
 REPLY_LIMIT = 1_048_576  # bytes of a reply, from PROTOCOL.md
 TIME_LIMIT = 90  # seconds for a request that waits for nobody
+INTERNAL_ERROR = -51100
 INTERACTION_REQUIRED = -51115
 MALFORMED_MESSAGE = -53001
 AGENT_UNAVAILABLE = -53004
@@ -121,8 +122,12 @@ class Agent:
                 raise AgentError(AGENT_UNAVAILABLE, f"the connection to the agent has failed: {error.strerror}") from error
             except DecodeError as error:
                 raise AgentError(MALFORMED_MESSAGE, "the agent has sent something else than a reply") from error
-        if reply.WhichOneof("body") == "failure":
-            raise AgentError(reply.failure.code, reply.failure.message.decode(errors="replace"), reply.failure)
+        kind = reply.WhichOneof("body")
+        if kind == "failure":
+            code = reply.failure.code if reply.failure.HasField("code") else INTERNAL_ERROR
+            raise AgentError(code, reply.failure.message.decode(errors="replace"), reply.failure)
+        if kind not in body:  # None is a kind that agent_pb2 does not know; its fields would all look empty
+            raise AgentError(MALFORMED_MESSAGE, f"the reply does not fit the request ({kind}); update this app")
         return reply
 
     def _parameters(self, client_id, scopes, authority):

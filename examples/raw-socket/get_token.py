@@ -57,6 +57,8 @@ def fields(message):
         elif tag & 7 == 2:
             length, at = read_varint(message, at)
             found[tag >> 3], at = message[at : at + length], at + length
+        elif tag & 7 in (1, 5):  # 8 or 4 bytes: a field of a later version
+            at += 8 if tag & 7 == 1 else 4
         else:
             raise ValueError(f"wire type {tag & 7} does not occur in this protocol")
     return found
