@@ -19,8 +19,8 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
 #endif
 }
 
-/* libcurl retries a request by itself if an idle connection turns out to be closed. The second call aborts the retry. A
-   request with a body has no idle connection to begin with, see `set_connection`. */
+/* libcurl retries a request by itself if a connection that was idle turns out to be closed. The second call aborts the retry. No request
+   has such a connection to begin with, see `set_connection`. */
 static int before_request(void *context, char *address, char *local_address, int port, int local_port) {
     (void)address;
     (void)local_address;
@@ -171,13 +171,13 @@ static bool set_proxy(ccurl_transfer *transfer, const ccurl_request *request) {
     return set_proxy_credentials(transfer, request);
 }
 
-/* A body is sent on a new connection. On an idle one that the server closes after it has read the request, libcurl would send it
-   again, and one that the server closes just before would cost the grant. libcurl may take an idle connection all the same after a
-   proxy has asked for credentials; where `before_request` is not called, there is none. */
+/* Every request has a new connection, which is closed after the response. One that has been idle may be dead without a sign, as after a
+   change of the network or a sleep of the machine: a request on it would wait in vain, and one that is answered on it says nothing of those
+   on new ones. On one that the server closes after it has read the request, libcurl would send the request again, and one that the server
+   closes just before would cost the grant. libcurl may take an idle connection in spite of CURLOPT_FRESH_CONNECT after a proxy has asked
+   for credentials; with CURLOPT_FORBID_REUSE, there is none. */
 static bool set_connection(ccurl_transfer *transfer, const ccurl_request *request) {
-    return set_number(transfer, CURLOPT_FRESH_CONNECT, request->body != NULL) &&
-           set_number(transfer, CURLOPT_FORBID_REUSE, transfer->has_tunnel_proxy && !transfer->asks_before_sending) &&
-           set_number(transfer, CURLOPT_MAXAGE_CONN, request->idle_limit) &&
+    return set_number(transfer, CURLOPT_FRESH_CONNECT, 1) && set_number(transfer, CURLOPT_FORBID_REUSE, 1) &&
            set_number(transfer, CURLOPT_CONNECTTIMEOUT_MS, request->connect_timeout);
 }
 

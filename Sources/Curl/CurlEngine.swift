@@ -4,8 +4,9 @@ internal import Synchronization
 /// HTTP/1.1 over the system's libcurl: TLS 1.2 or later, no redirects, no cookies, no settings from the environment.
 ///
 /// One thread drives all transfers. A request starts it, and the first one loads libcurl. The thread ends after a while
-/// without requests, and closes the connections. An agent that answers only from its cache has neither the thread nor the
-/// library. Every method may be called from any task. ``close()`` must be called before the last reference is released.
+/// without requests. An agent that answers only from its cache has neither the thread nor the library. Each request has a
+/// connection of its own, which is closed after the response. Every method may be called from any task. ``close()`` must be
+/// called before the last reference is released.
 package final class CurlEngine: Sendable {
     private enum Command {
         case start(CurlTransfer)
@@ -33,7 +34,7 @@ package final class CurlEngine: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - idle: the time after which idle connections are closed, and the thread ends without a transfer.
+    ///   - idle: the time after which the thread ends without a transfer.
     ///   - connectionsPerHost: the largest number of connections to one host; further requests wait.
     ///   - connections: the largest number of connections in all; 0 is no limit.
     ///   - emulatesOldLibrary: whether to behave as with a libcurl older than 7.80, which does not report when a request is
@@ -47,8 +48,7 @@ package final class CurlEngine: Sendable {
 
     /// Sends a request and returns the response, whatever its status.
     ///
-    /// A body is sent once at most, on a connection of its own. A GET may use an idle connection, and a libcurl older than 7.80 sends it
-    /// again if that breaks. When the task is cancelled, the call ends at once, and nothing is sent after it. If a body may have been sent
+    /// It is sent once at most. When the task is cancelled, the call ends at once, and nothing is sent after it. If a body may have been sent
     /// before, it ends with the response that has arrived by then, or reports the part of it as `CurlSending.incomplete`.
     /// - Parameter sending: called with the progress of the request on the thread of the engine; must not block.
     package func send(
@@ -232,8 +232,7 @@ package final class CurlEngine: Sendable {
         trustsFolder: Bool = false
     ) {
         guard transfer.outcome == nil else { return }
-        let pointer = multi.add(
-            transfer, idle: idle, emulatesOldLibrary: emulatesOldLibrary, trustsFolder: trustsFolder)
+        let pointer = multi.add(transfer, emulatesOldLibrary: emulatesOldLibrary, trustsFolder: trustsFolder)
         guard let pointer else { return transfer.end(.failure(.other("libcurl does not take the request"))) }
         active[pointer] = transfer
     }

@@ -27,11 +27,11 @@ final class CurlMulti: Sendable {
     ///
     /// - Parameter trustsFolder: whether the system's folder of certificate authorities is used besides its file.
     func add(
-        _ transfer: CurlTransfer, idle: Duration, emulatesOldLibrary: Bool, trustsFolder: Bool = false
+        _ transfer: CurlTransfer, emulatesOldLibrary: Bool, trustsFolder: Bool = false
     ) -> OpaquePointer? {
         guard
             let pointer = transfer.request.makeTransfer(
-                for: transfer, idle: idle, emulatesOldLibrary: emulatesOldLibrary, trustsFolder: trustsFolder)
+                for: transfer, emulatesOldLibrary: emulatesOldLibrary, trustsFolder: trustsFolder)
         else {
             return nil
         }
@@ -74,12 +74,11 @@ extension Duration {
 extension CurlRequest {
     /// Creates the transfer in C, which copies the request.
     fileprivate func makeTransfer(
-        for transfer: CurlTransfer, idle: Duration, emulatesOldLibrary: Bool, trustsFolder: Bool
+        for transfer: CurlTransfer, emulatesOldLibrary: Bool, trustsFolder: Bool
     ) -> OpaquePointer? {
         var request = ccurl_request()
         request.trusts_ca_folder = trustsFolder
         request.connect_timeout = Int(clamping: connectTimeout.milliseconds)
-        request.idle_limit = Int(clamping: max(idle.components.seconds, 1))
         // For all header fields of the response together.
         request.head_limit = 64 << 10
         request.body_limit = bodyLimit

@@ -23,12 +23,12 @@ typedef struct ccurl_transfer ccurl_transfer;
 /* The transfers that one thread drives, and their connections. */
 typedef struct ccurl_multi ccurl_multi;
 
-/* A request. Texts end with a null character. Everything is copied, and the copies are wiped when the transfer is
-   destroyed. */
+/* A request, which is sent on a new connection. Texts end with a null character. Everything is copied, and the copies are wiped when the
+   transfer is destroyed. */
 typedef struct {
     const char *url;           /* http or https */
     const char *const *fields; /* "Name: value"; ends with NULL */
-    const void *body;          /* sent unchanged, once at most, on a new connection; NULL for a GET */
+    const void *body;          /* sent unchanged, once at most; NULL for a GET */
     size_t body_length;
     /* "SCHEME://host:port" with http, https, socks4, socks4a, socks5 or socks5h; NULL for none. The environment is not read. */
     const char *proxy;
@@ -38,7 +38,6 @@ typedef struct {
     const char *ca_file;       /* the PEM file of the trusted certificate authorities; NULL for the system's */
     bool trusts_ca_folder;     /* whether to use the system's folder of them too if there is a file with them, which is slow */
     long connect_timeout;      /* in milliseconds; for connecting, TLS included */
-    long idle_limit;           /* in seconds; an older idle connection is not used again */
     size_t head_limit;         /* in bytes; for all header fields of the response */
     size_t body_limit;         /* in bytes; for the body of the response */
     /* Whether the request may be sent. Called once at most, on the thread that drives the transfer, when there is a

@@ -2,7 +2,7 @@ internal import Curl
 internal import PosixFiles
 internal import TokenModel
 
-/// Sends requests to authorities. Idle connections are closed after a while.
+/// Sends requests to authorities, each on a connection of its own.
 final class HTTPTransport: Sendable {
     private let network: NetworkSettings
     private let timing: HTTPTiming
@@ -147,7 +147,7 @@ package struct HTTPTiming: Sendable {
     package var total: Duration
     /// The delay before a retry.
     package var retryDelay: Duration
-    /// The time after which an idle connection is closed. It is short, since the agent is idle most of the time.
+    /// The time after which the thread of a ``CurlEngine`` ends without a request. It is short, since the agent is idle most of the time.
     package let idle = Duration.seconds(10)
     /// The time limit for the request of a browser that has connected to the redirect URI. A browser sends it at once;
     /// another peer could occupy a file descriptor.

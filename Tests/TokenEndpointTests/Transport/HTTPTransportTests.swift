@@ -30,19 +30,6 @@ internal import TokenModel
         }
     }
 
-    /// The connection for the discovery document is idle, and the server closes it when it reads a grant from it.
-    @Test func sendsAGrantOnceWhenAServerClosesItsConnections() async throws {
-        let script: ScriptedServer.Script = { $0.method == "GET" ? .answer(status: 404, body: "") : .hangUp }
-        try await EndpointFixture.with(script) { fixture in
-            for count in 1...3 {
-                let error = try await fixture.failure()
-                #expect(error.details.networkErrorCode == -1005)
-                #expect(fixture.redeemed.count == count)
-                _ = await fixture.endpoint.probe(fixture.authority)
-            }
-        }
-    }
-
     @Test(
         arguments: [
             (ScriptedReply.answer(status: 500, body: ""), 2), (.answer(status: 503, body: ""), 2), (.hangUp, 2),
