@@ -96,12 +96,16 @@ static ccurl_outcome outcome_of(const ccurl_transfer *transfer, CURLcode code) {
     return reached_server ? outcome : CCURL_PROXY_REFUSED;
 }
 
+/* Whether a TLS connection is the one to the proxy itself: the proxy has opened no tunnel. */
+static bool is_of_proxy(const ccurl_transfer *transfer) {
+    return transfer->has_tls_proxy && number(transfer, CURLINFO_HTTP_CONNECTCODE) / 100 != 2;
+}
+
 /* Whether the server's certificate is not trusted, and may be with the folder that was left out. That of a proxy is checked with the folder. */
 static bool may_trust_ca_folder(const ccurl_transfer *transfer, ccurl_outcome outcome) {
     /* The folder may have a newer certificate of an authority whose certificate in the file has expired. */
     if (outcome != CCURL_UNTRUSTED && outcome != CCURL_OUT_OF_DATE) return false;
-    if (!transfer->leaves_out_folder || transfer->was_asked) return false;
-    return !transfer->has_tls_proxy || number(transfer, CURLINFO_HTTP_CONNECTCODE) / 100 == 2;
+    return transfer->leaves_out_folder && !transfer->was_asked && !is_of_proxy(transfer);
 }
 
 ccurl_result ccurl_transfer_result(const ccurl_transfer *transfer, CURLcode code) {
@@ -116,6 +120,7 @@ ccurl_result ccurl_transfer_result(const ccurl_transfer *transfer, CURLcode code
         .body_length = transfer->received.length,
         .was_never_sent = !transfer->asks_before_sending && precedes_sending(code),
     };
+    result.is_of_proxy = is_of_proxy(transfer);
     result.may_trust_ca_folder = may_trust_ca_folder(transfer, result.outcome);
     if (result.outcome == CCURL_PROXY_REFUSED) result.status = (int)number(transfer, CURLINFO_HTTP_CONNECTCODE);
     return result;

@@ -71,14 +71,10 @@ package enum CurlFailure: Error, Sendable, Equatable {
     case connectionLost
     /// The proxy refused the connection with an HTTP status; 0 for none.
     case proxyRefused(status: Int)
-    /// The certificate is not trusted.
-    case untrusted
-    /// The certificate is for another host.
-    case otherHost
-    /// The certificate has expired, or is not valid yet.
-    case outOfDate
-    /// The TLS handshake failed.
-    case tlsFailed
+    /// There is no TLS connection to the server.
+    case tls(CurlTLSFailure)
+    /// There is no TLS connection to the proxy itself.
+    case proxyTLS(CurlTLSFailure)
     /// The file of certificate authorities cannot be read.
     case caFileUnusable
     /// The header fields of the response exceed their limit.
@@ -89,6 +85,18 @@ package enum CurlFailure: Error, Sendable, Equatable {
     case notHTTP
     /// Another reason, in libcurl's words, without anything of the request.
     case other(String)
+}
+
+/// The reason why there is no TLS connection.
+package enum CurlTLSFailure: Sendable, Equatable {
+    /// The certificate is not trusted.
+    case untrusted
+    /// The certificate is for another host.
+    case otherHost
+    /// The certificate has expired, or is not valid yet.
+    case outOfDate
+    /// The handshake failed, for another reason than the certificate.
+    case handshake
 }
 
 /// The progress of a request, reported on the thread that sends it.

@@ -80,7 +80,10 @@ final class CurlTransfer: Sendable {
     }
 
     private static func outcome(of result: ccurl_result) -> Outcome {
-        switch result.outcome {
+        if let failure = CurlTLSFailure(result.outcome) {
+            return .failure(result.is_of_proxy ? .proxyTLS(failure) : .tls(failure))
+        }
+        return switch result.outcome {
         case CCURL_ANSWERED: .success(CurlResponse(result))
         case CCURL_TIMED_OUT: .failure(.timedOut)
         case CCURL_HOST_NOT_FOUND: .failure(.hostNotFound)
@@ -88,16 +91,25 @@ final class CurlTransfer: Sendable {
         case CCURL_CANNOT_CONNECT: .failure(.cannotConnect(errno: result.system_error))
         case CCURL_CONNECTION_LOST: .failure(.connectionLost)
         case CCURL_PROXY_REFUSED: .failure(.proxyRefused(status: Int(result.status)))
-        case CCURL_UNTRUSTED: .failure(.untrusted)
-        case CCURL_OTHER_HOST: .failure(.otherHost)
-        case CCURL_OUT_OF_DATE: .failure(.outOfDate)
-        case CCURL_TLS_FAILED: .failure(.tlsFailed)
         case CCURL_CA_FILE_UNUSABLE: .failure(.caFileUnusable)
         case CCURL_HEAD_TOO_LONG: .failure(.headTooLong)
         case CCURL_BODY_TOO_LONG: .failure(.bodyTooLong)
         case CCURL_NOT_HTTP: .failure(.notHTTP)
         case CCURL_CANCELLED: .failure(.cancelled)
         default: .failure(.other(result.text.map { String(cString: $0) } ?? "unknown"))
+        }
+    }
+}
+
+extension CurlTLSFailure {
+    /// Returns nil for an outcome with another reason.
+    fileprivate init?(_ outcome: ccurl_outcome) {
+        switch outcome {
+        case CCURL_UNTRUSTED: self = .untrusted
+        case CCURL_OTHER_HOST: self = .otherHost
+        case CCURL_OUT_OF_DATE: self = .outOfDate
+        case CCURL_TLS_FAILED: self = .handshake
+        default: return nil
         }
     }
 }

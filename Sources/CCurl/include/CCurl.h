@@ -78,6 +78,8 @@ typedef struct {
     size_t head_length;
     const void *body;
     size_t body_length;
+    /* The TLS connection that could not be made is the one to the proxy itself. */
+    bool is_of_proxy;
     /* The certificate is not trusted, nothing was sent, and another transfer with `trusts_ca_folder` may find it trusted. */
     bool may_trust_ca_folder;
     /* `may_send` was called, and there was no connection after all. Only with a libcurl older than 7.80. */

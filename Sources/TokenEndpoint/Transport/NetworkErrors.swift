@@ -19,11 +19,12 @@ extension TokenError {
     /// - Parameter proxy: the proxy of the request; nil for none.
     init(_ failure: CurlFailure, reaching request: HTTPRequest, through proxy: ProxyServer?) {
         let endpoint = request.endpoint
+        let way = proxy.map { " through the proxy \($0.host):\($0.port)" } ?? ""
         switch failure {
         case .cancelled:
             self = .cancelledRequest
         case .timedOut:
-            self = .timedOut(reaching: endpoint)
+            self.init(network: NetworkErrorCode.timedOut, "\(endpoint) did not respond in time\(way)")
         case .hostNotFound:
             let host = (try? URLParts(request.url))?.host ?? endpoint
             self.init(network: NetworkErrorCode.hostNotFound, "no address was found for \(host)")
@@ -33,10 +34,9 @@ extension TokenError {
                 "no address was found for the proxy \(proxy?.host ?? ""); check network.proxy, HTTPS_PROXY and NO_PROXY"
             )
         case .cannotConnect(let errno):
-            let way = proxy.map { "\(endpoint) cannot be reached through the proxy \($0.host):\($0.port)" }
             self.init(
                 network: Self.networkCode(errno: errno),
-                "\(way ?? "\(endpoint) cannot be reached"): \(Self.reason(errno: errno))")
+                "\(endpoint) cannot be reached\(way): \(Self.reason(errno: errno))")
         case .connectionLost:
             self.init(
                 network: NetworkErrorCode.connectionLost,
@@ -54,22 +54,22 @@ extension TokenError {
                 network: NetworkErrorCode.cannotConnect,
                 "the proxy on the way to \(endpoint) refused\(status > 0 ? " (HTTP status \(status))" : ""); "
                     + "check network.proxy, HTTPS_PROXY and NO_PROXY")
-        case .untrusted: self.init(untrusted: endpoint, "its certificate is not trusted; \(Self.trustAdvice)")
-        case .otherHost:
+        case .tls(let failure):
+            // Behind a proxy with TLS, libcurl with OpenSSL reports a certificate that is not trusted as a handshake that failed.
+            let mayBeUntrusted = proxy?.kind == .https
             self.init(
-                untrusted: endpoint, "its certificate is for another host",
-                code: NetworkErrorCode.certificateOfOtherHost)
-        case .outOfDate:
+                failure, reaching: endpoint,
+                handshakeAdvice: "a captive portal, a proxy or a firewall may answer in its place, or it has no TLS 1.2"
+                    + (mayBeUntrusted ? "; \(Self.trustAdvice)" : ""))
+        case .proxyTLS(let failure):
             self.init(
-                untrusted: endpoint,
-                "its certificate has expired or is not valid yet, by the clock of this machine; set the clock if it is wrong",
-                code: NetworkErrorCode.certificateDates)
-        case .tlsFailed: self.init(untrusted: endpoint, "the TLS handshake failed; \(Self.trustAdvice)")
+                failure, reaching: "the proxy \(proxy?.host ?? ""):\(proxy?.port ?? 0)",
+                handshakeAdvice: "if the proxy has no TLS itself, write http:// in network.proxy or HTTPS_PROXY")
         case .caFileUnusable:
             self.init(
-                untrusted: endpoint,
-                "the agent cannot read the file of certificate authorities; restart it if the file was replaced, else check "
-                    + "network.ca_file and SSL_CERT_FILE")
+                network: NetworkErrorCode.tlsFailure,
+                "no trusted connection to \(endpoint): the agent cannot read the file of certificate authorities; restart it if "
+                    + "the file was replaced, else check network.ca_file and SSL_CERT_FILE")
         case .headTooLong: self.init(.serverInvalidResponse, "the header of the response of \(endpoint) is too long")
         case .bodyTooLong: self.init(.serverInvalidResponse, "the response of \(endpoint) is longer than 1 MiB")
         case .notHTTP: self.init(.serverInvalidResponse, "the response of \(endpoint) is not HTTP")
@@ -80,8 +80,22 @@ extension TokenError {
         }
     }
 
-    private init(untrusted endpoint: String, _ reason: String, code: Int32 = NetworkErrorCode.tlsFailure) {
-        self.init(network: code, "no trusted connection to \(endpoint): \(reason)")
+    /// The error for a TLS connection that could not be made.
+    ///
+    /// - Parameter server: the URL, or a description of the proxy, for the message.
+    private init(_ failure: CurlTLSFailure, reaching server: String, handshakeAdvice: String) {
+        let (code, reason): (Int32, String) =
+            switch failure {
+            case .untrusted: (NetworkErrorCode.tlsFailure, "its certificate is not trusted; \(Self.trustAdvice)")
+            case .otherHost: (NetworkErrorCode.certificateOfOtherHost, "its certificate is for another host")
+            case .outOfDate:
+                (
+                    NetworkErrorCode.certificateDates,
+                    "its certificate has expired or is not valid yet, by the clock of this machine; set the clock if it is wrong"
+                )
+            case .handshake: (NetworkErrorCode.tlsFailure, "the TLS handshake failed; \(handshakeAdvice)")
+            }
+        self.init(network: code, "no trusted connection to \(server): \(reason)")
     }
 
     private static let trustAdvice =

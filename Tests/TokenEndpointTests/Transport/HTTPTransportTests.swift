@@ -217,9 +217,37 @@ internal import TokenModel
         }
     }
 
+    /// The server has no TLS. There is no certificate that could be trusted.
+    @Test func advisesNoOtherCertificateAuthorityIfTheHandshakeFails() async throws {
+        try await RawServer.with("HTTP/1.1 400 No\r\nConnection: close\r\nContent-Length: 0\r\n\r\n") { server in
+            let endpoint = try TokenEndpointClient(
+                network: NetworkSettings(environment: [:]), allowsLoopbackHTTP: false, timing: EndpointFixture.patient,
+                now: { 0 })
+            try await withCleanup {
+                let authority = try Authority("https://127.0.0.1:\(server.port)/common")
+                let error = await failure { try await endpoint.probe(authority).get() }
+                #expect(error?.details.networkErrorCode == -1200)
+                #expect(error?.message.contains("the TLS handshake failed; a captive portal") == true)
+                #expect(error?.message.contains("network.ca_file") == false)
+                #expect(server.connections == 1)
+            } cleanUp: {
+                await endpoint.close()
+            }
+        }
+    }
+
+    /// libcurl with OpenSSL does not tell the two apart there.
+    @Test(arguments: [("https", true), ("http", false), ("socks5h", false)])
+    func advisesAnotherCertificateAuthorityBehindAProxyWithTLS(scheme: String, isAdvised: Bool) throws {
+        let request = HTTPRequest(url: "https://login.example/token", correlationID: nil)
+        let proxy = try ProxyServer("\(scheme)://proxy", setting: "HTTPS_PROXY")
+        let error = TokenError(.tls(.handshake), reaching: request, through: proxy)
+        #expect(error.message.contains("network.ca_file") == isAdvised)
+    }
+
     @Test func advisesNoOtherCertificateAuthorityForACertificateOfAnotherHost() {
         let request = HTTPRequest(url: "https://login.example/token", correlationID: nil)
-        let error = TokenError(.otherHost, reaching: request, through: nil)
+        let error = TokenError(.tls(.otherHost), reaching: request, through: nil)
         #expect(error.details.networkErrorCode == -1202)
         #expect(error.message.hasSuffix("its certificate is for another host"))
     }

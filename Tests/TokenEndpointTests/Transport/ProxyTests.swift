@@ -111,6 +111,8 @@ internal import TokenModel
                 try await EndpointFixture.with(network: network, { _ in .silence }) { fixture in
                     let error = try await fixture.failure(.sample(Authority("https://login.example/common")))
                     #expect(error.details.networkErrorCode == code)
+                    let subject = "no trusted connection to the proxy localhost:\(proxy.port): its certificate"
+                    #expect(error.message.hasPrefix(subject) == (code == -1200), "\(error.message)")
                 }
                 // Another attempt with more certificates for the server would not make the proxy's trusted.
                 if environment.isEmpty { #expect(proxy.connections == earlier + 1) }
@@ -128,8 +130,38 @@ internal import TokenModel
                 environment: ["SSL_CERT_FILE": file], proxy: "https://me:pw@proxy.localhost:\(proxy.port)")
             try await EndpointFixture.with(network: network, { _ in .silence }) { fixture in
                 let error = try await fixture.failure(.sample(Authority("https://login.example/common")))
-                if proxy.connections > 0 { #expect(error.details.networkErrorCode == -1202) }
+                if proxy.connections > 0 {
+                    #expect(error.details.networkErrorCode == -1202)
+                    #expect(error.message.contains("connection to the proxy proxy.localhost:"), "\(error.message)")
+                }
                 #expect(proxy.received.isEmpty)
+            }
+        }
+    }
+
+    /// A mistake in the URL of the proxy: its scheme is that of the connection to the proxy, not of the requests.
+    @Test func saysThatAProxyHasNoTLS() async throws {
+        try await RawServer.with("HTTP/1.1 400 No\r\nConnection: close\r\nContent-Length: 0\r\n\r\n") { proxy in
+            let network = try NetworkSettings(environment: ["HTTPS_PROXY": "https://127.0.0.1:\(proxy.port)"])
+            try await EndpointFixture.with(network: network, { _ in .silence }) { fixture in
+                let error = try await fixture.failure(.sample(Authority("https://login.example/common")))
+                #expect(error.details.networkErrorCode == -1200)
+                let subject = "no trusted connection to the proxy 127.0.0.1:\(proxy.port): the TLS handshake failed"
+                #expect(error.message.hasPrefix(subject), "\(error.message)")
+                #expect(error.message.contains("write http://"))
+            }
+        }
+    }
+
+    /// The proxy does not say why, and the server is not at fault.
+    @Test func namesTheProxyThatDoesNotRespond() async throws {
+        try await ScriptedServer.with({ _ in .silence }) { proxy in
+            let network = try NetworkSettings(environment: ["HTTPS_PROXY": "http://127.0.0.1:\(proxy.port)"])
+            let impatient = HTTPTiming(connect: .milliseconds(50), retryDelay: .zero)
+            try await EndpointFixture.with(network: network, timing: impatient, { _ in .silence }) { fixture in
+                let error = try await fixture.failure(.sample(Authority("https://login.example/common")))
+                #expect(error.details.networkErrorCode == -1001)
+                #expect(error.message.hasSuffix(" did not respond in time through the proxy 127.0.0.1:\(proxy.port)"))
             }
         }
     }
