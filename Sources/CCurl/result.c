@@ -120,6 +120,8 @@ ccurl_result ccurl_transfer_result(const ccurl_transfer *transfer, CURLcode code
         .body_length = transfer->received.length,
         .was_never_sent = !transfer->asks_before_sending && precedes_sending(code),
     };
+    bool lacks_address = result.outcome == CCURL_HOST_NOT_FOUND || result.outcome == CCURL_PROXY_NOT_FOUND;
+    result.is_offline = lacks_address && ccurl_is_offline();
     result.is_of_proxy = is_of_proxy(transfer);
     result.may_trust_ca_folder = may_trust_ca_folder(transfer, result.outcome);
     if (result.outcome == CCURL_PROXY_REFUSED) result.status = (int)number(transfer, CURLINFO_HTTP_CONNECTCODE);

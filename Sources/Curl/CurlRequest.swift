@@ -63,8 +63,12 @@ package enum CurlFailure: Error, Sendable, Equatable {
     case unavailable(String)
     /// There was no connection or no response in time.
     case timedOut
-    case hostNotFound
-    case proxyNotFound
+    /// There is no address of the host.
+    /// - Parameter isOffline: whether this machine has no route to the internet.
+    case hostNotFound(isOffline: Bool)
+    /// There is no address of the proxy.
+    /// - Parameter isOffline: as above.
+    case proxyNotFound(isOffline: Bool)
     /// The connection failed with an error number of the system; 0 for none.
     case cannotConnect(errno: Int32)
     /// The connection was closed before the response was complete.

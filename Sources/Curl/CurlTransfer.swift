@@ -86,8 +86,8 @@ final class CurlTransfer: Sendable {
         return switch result.outcome {
         case CCURL_ANSWERED: .success(CurlResponse(result))
         case CCURL_TIMED_OUT: .failure(.timedOut)
-        case CCURL_HOST_NOT_FOUND: .failure(.hostNotFound)
-        case CCURL_PROXY_NOT_FOUND: .failure(.proxyNotFound)
+        case CCURL_HOST_NOT_FOUND: .failure(.hostNotFound(isOffline: result.is_offline))
+        case CCURL_PROXY_NOT_FOUND: .failure(.proxyNotFound(isOffline: result.is_offline))
         case CCURL_CANNOT_CONNECT: .failure(.cannotConnect(errno: result.system_error))
         case CCURL_CONNECTION_LOST: .failure(.connectionLost)
         case CCURL_PROXY_REFUSED: .failure(.proxyRefused(status: Int(result.status)))

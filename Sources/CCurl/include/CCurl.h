@@ -1,7 +1,7 @@
 /* HTTP over the system's libcurl. The library is loaded for the first transfer, since linking it costs milliseconds and
    dozens of shared libraries at each start of the program. This header has no type and no variadic function of libcurl.
 
-   Threads: `ccurl_load` and `ccurl_multi_wake` may be called from any thread; every other function that takes a
+   Threads: `ccurl_load`, `ccurl_is_offline` and `ccurl_multi_wake` may be called from any thread; every other function that takes a
    `ccurl_multi` or one of its transfers, from one thread at a time. */
 #ifndef CCURL_H
 #define CCURL_H
@@ -16,6 +16,9 @@ const char *ccurl_load(void);
 
 /* Checks whether `ccurl_load` would accept the library `name`, without keeping it loaded; for tests. Returns as above. */
 const char *ccurl_check(const char *name);
+
+/* Whether the system has no route to the internet. Nothing is sent. */
+bool ccurl_is_offline(void);
 
 /* A request and its response. */
 typedef struct ccurl_transfer ccurl_transfer;
@@ -78,6 +81,8 @@ typedef struct {
     size_t head_length;
     const void *body;
     size_t body_length;
+    /* There was no address, and the system has no route to the internet. */
+    bool is_offline;
     /* The TLS connection that could not be made is the one to the proxy itself. */
     bool is_of_proxy;
     /* The certificate is not trusted, nothing was sent, and another transfer with `trusts_ca_folder` may find it trusted. */

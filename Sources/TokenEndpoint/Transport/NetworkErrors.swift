@@ -25,14 +25,12 @@ extension TokenError {
             self = .cancelledRequest
         case .timedOut:
             self.init(network: NetworkErrorCode.timedOut, "\(endpoint) did not respond in time\(way)")
-        case .hostNotFound:
-            let host = (try? URLParts(request.url))?.host ?? endpoint
-            self.init(network: NetworkErrorCode.hostNotFound, "no address was found for \(host)")
-        case .proxyNotFound:
+        case .hostNotFound(let isOffline):
+            self.init(withoutAddressOf: (try? URLParts(request.url))?.host ?? endpoint, isOffline: isOffline)
+        case .proxyNotFound(let isOffline):
             self.init(
-                network: NetworkErrorCode.hostNotFound,
-                "no address was found for the proxy \(proxy?.host ?? ""); check network.proxy, HTTPS_PROXY and NO_PROXY"
-            )
+                withoutAddressOf: "the proxy \(proxy?.host ?? "")", isOffline: isOffline,
+                advice: "; check network.proxy, HTTPS_PROXY and NO_PROXY")
         case .cannotConnect(let errno):
             self.init(
                 network: Self.networkCode(errno: errno),
@@ -78,6 +76,14 @@ extension TokenError {
         case .other(let reason):
             self.init(network: NetworkErrorCode.connectionLost, "the connection to \(endpoint) failed: \(reason)")
         }
+    }
+
+    /// The error for a host that has no address. Without a network, name servers cannot be asked either, and apps look for the code of that.
+    private init(withoutAddressOf host: String, isOffline: Bool, advice: String = "") {
+        self.init(
+            network: isOffline ? NetworkErrorCode.offline : NetworkErrorCode.hostNotFound,
+            "no address was found for \(host)"
+                + (isOffline ? ", and this machine has no route to the internet" : "") + advice)
     }
 
     /// The error for a TLS connection that could not be made.

@@ -187,10 +187,44 @@ internal import TokenModel
         try await EndpointFixture.with({ _ in .silence }) { fixture in
             let error = try await fixture.failure(.sample(Authority("https://nowhere.invalid/common")))
             #expect(error.code == .networkUnavailable)
-            #expect(error.details.networkErrorCode == -1003)
+            #expect(error.details.networkErrorCode == (ccurl_is_offline() ? -1009 : -1003))
             #expect(error.message.contains("nowhere.invalid"))
         }
     }
+
+    /// Without a network, no name server responds, so that no host has an address. MSAL's apps look for the code of that.
+    @Test(
+        arguments: [
+            (CurlFailure.hostNotFound(isOffline: true), -1009, "no address was found for id.example, and this machine"),
+            (.hostNotFound(isOffline: false), -1003, "no address was found for id.example"),
+            (
+                .proxyNotFound(isOffline: true), -1009,
+                "no address was found for the proxy proxy.example, and this machine"
+            ),
+            (.proxyNotFound(isOffline: false), -1003, "no address was found for the proxy proxy.example; check"),
+        ] as [(CurlFailure, Int32, String)])
+    func tellsAMachineThatIsOfflineFromAHostThatDoesNotExist(failure: CurlFailure, code: Int32, text: String) throws {
+        let request = HTTPRequest(url: "https://id.example/token", correlationID: nil)
+        let proxy = try ProxyServer("http://proxy.example", setting: "HTTPS_PROXY")
+        let error = TokenError(failure, reaching: request, through: proxy)
+        #expect(error.details.networkErrorCode == code)
+        #expect(error.message.hasPrefix(text), "\(error.message)")
+    }
+
+    #if os(Linux)
+        @Test(.enabled(if: HTTPTransportTests.hasDefaultRoute)) func isNotOfflineWithARoute() {
+            #expect(!ccurl_is_offline())
+        }
+
+        /// Whether the kernel's table has a route for IPv4 that is not limited to a network.
+        private static var hasDefaultRoute: Bool {
+            let table = (try? String(contentsOfFile: "/proc/net/route", encoding: .utf8)) ?? ""
+            return table.split(separator: "\n").contains { line in
+                let fields = line.split(separator: "\t").map(String.init)
+                return fields.count > 7 && fields[1] == "00000000" && fields[7] == "00000000"
+            }
+        }
+    #endif
 
     @Test func trustsTheConfiguredCertificateAuthority() async throws {
         let folder = try TemporaryFolder()

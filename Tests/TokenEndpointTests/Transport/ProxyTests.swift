@@ -1,3 +1,4 @@
+internal import CCurl
 internal import NIOHTTP1
 internal import TestSupport
 internal import Testing
@@ -39,7 +40,7 @@ internal import TokenModel
             ) { fixture in
                 guard scheme == "socks5h" else {
                     let error = try await fixture.failure()
-                    #expect(error.details.networkErrorCode == -1003)
+                    #expect(error.details.networkErrorCode == (ccurl_is_offline() ? -1009 : -1003))
                     #expect(proxy.targets.isEmpty)
                     return
                 }
