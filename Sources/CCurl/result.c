@@ -101,11 +101,11 @@ static bool is_of_proxy(const ccurl_transfer *transfer) {
     return transfer->has_tls_proxy && number(transfer, CURLINFO_HTTP_CONNECTCODE) / 100 != 2;
 }
 
-/* Whether the server's certificate is not trusted, and may be with the folder that was left out. That of a proxy is checked with the folder. */
-static bool may_trust_ca_folder(const ccurl_transfer *transfer, ccurl_outcome outcome) {
-    /* The folder may have a newer certificate of an authority whose certificate in the file has expired. */
+/* Whether the server's certificate is not trusted, and may be by more certificate authorities. That of a proxy is checked with the folder. */
+static bool may_be_trusted(const ccurl_transfer *transfer, ccurl_outcome outcome) {
+    /* There may be a newer certificate of an authority whose certificate has expired. */
     if (outcome != CCURL_UNTRUSTED && outcome != CCURL_OUT_OF_DATE) return false;
-    return transfer->leaves_out_folder && !transfer->was_asked && !is_of_proxy(transfer);
+    return transfer->trusts_fewer && !transfer->was_asked && !is_of_proxy(transfer);
 }
 
 ccurl_result ccurl_transfer_result(const ccurl_transfer *transfer, CURLcode code) {
@@ -123,7 +123,7 @@ ccurl_result ccurl_transfer_result(const ccurl_transfer *transfer, CURLcode code
     bool lacks_address = result.outcome == CCURL_HOST_NOT_FOUND || result.outcome == CCURL_PROXY_NOT_FOUND;
     result.is_offline = lacks_address && ccurl_is_offline();
     result.is_of_proxy = is_of_proxy(transfer);
-    result.may_trust_ca_folder = may_trust_ca_folder(transfer, result.outcome);
+    result.may_be_trusted = may_be_trusted(transfer, result.outcome);
     if (result.outcome == CCURL_PROXY_REFUSED) result.status = (int)number(transfer, CURLINFO_HTTP_CONNECTCODE);
     return result;
 }

@@ -103,7 +103,7 @@ static const char *text(const ccurl_transfer *transfer, CURLINFO info) {
 static void leave_out_folder(ccurl_transfer *transfer) {
     const char *file = text(transfer, CCURL_INFO_CAINFO), *folder = text(transfer, CCURL_INFO_CAPATH);
     if (file == NULL || folder == NULL || access(file, R_OK) != 0) return;
-    transfer->leaves_out_folder = set_pointer(transfer, CURLOPT_CAPATH, NULL);
+    if (set_pointer(transfer, CURLOPT_CAPATH, NULL)) transfer->trusts_fewer = true;
 }
 
 static bool set_trust(ccurl_transfer *transfer, const ccurl_request *request) {
@@ -111,10 +111,13 @@ static bool set_trust(ccurl_transfer *transfer, const ccurl_request *request) {
         !set_number(transfer, CURLOPT_SSL_VERIFYPEER, 1) || !set_number(transfer, CURLOPT_SSL_VERIFYHOST, 2)) {
         return false;
     }
-    /* A certificate authority that is removed from the file is trusted for five minutes more, in seconds. */
-    set_number(transfer, CCURL_OPTION_CA_CACHE_TIMEOUT, 300);
+    /* In seconds: what libcurl has read of the file is used for five minutes. So long, a certificate authority that is removed from it is
+       trusted; for one that is added, `may_be_trusted` has the file read again. */
+    bool keeps_authorities =
+        set_number(transfer, CCURL_OPTION_CA_CACHE_TIMEOUT, request->reads_all_authorities ? 0 : 300);
+    transfer->trusts_fewer = keeps_authorities && !request->reads_all_authorities;
     if (request->ca_file == NULL) {
-        if (!request->trusts_ca_folder) leave_out_folder(transfer);
+        if (!request->reads_all_authorities) leave_out_folder(transfer);
         return true;
     }
     /* Without this, the certificates in the system's directory would be trusted too. A TLS library without such a directory

@@ -10,7 +10,7 @@ struct ccurl_transfer {
     struct curl_slist *fields;
     char *body; /* libcurl sends it from here */
     size_t body_length;
-    bool leaves_out_folder; /* the certificates of the system's folder are not trusted, those of its file are */
+    bool trusts_fewer; /* some certificate authorities may be missing: those of the system's folder, and those that its file has since got */
     bool has_proxy;
     bool has_tunnel_proxy; /* an HTTP proxy, which answers CONNECT with a status */
     bool has_tls_proxy;    /* an HTTP proxy that has a certificate itself */

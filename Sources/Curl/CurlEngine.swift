@@ -177,10 +177,10 @@ package final class CurlEngine: Sendable {
             multi.advance()
             while let (pointer, result) = multi.nextEnded() {
                 let transfer = active.removeValue(forKey: pointer)
-                let isTriedAgain = result.may_trust_ca_folder
+                let isTriedAgain = result.may_be_trusted
                 if !isTriedAgain { transfer?.end(result) }
                 multi.remove(pointer)
-                if isTriedAgain, let transfer { start(transfer, multi, &active, trustsFolder: true) }
+                if isTriedAgain, let transfer { start(transfer, multi, &active, readsAllAuthorities: true) }
             }
             let (commands, hasStoppedSending, isClosed) = removeCommands()
             for command in commands { perform(command, multi, &active) }
@@ -229,10 +229,11 @@ package final class CurlEngine: Sendable {
 
     private func start(
         _ transfer: CurlTransfer, _ multi: CurlMulti, _ active: inout [OpaquePointer: CurlTransfer],
-        trustsFolder: Bool = false
+        readsAllAuthorities: Bool = false
     ) {
         guard transfer.outcome == nil else { return }
-        let pointer = multi.add(transfer, emulatesOldLibrary: emulatesOldLibrary, trustsFolder: trustsFolder)
+        let pointer = multi.add(
+            transfer, emulatesOldLibrary: emulatesOldLibrary, readsAllAuthorities: readsAllAuthorities)
         guard let pointer else { return transfer.end(.failure(.other("libcurl does not take the request"))) }
         active[pointer] = transfer
     }

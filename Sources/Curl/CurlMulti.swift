@@ -25,13 +25,13 @@ final class CurlMulti: Sendable {
 
     /// Starts a transfer; nil if libcurl refuses it. The caller has to keep the transfer until `remove`.
     ///
-    /// - Parameter trustsFolder: whether the system's folder of certificate authorities is used besides its file.
+    /// - Parameter readsAllAuthorities: whether the certificate authorities are read again, from the system's folder too.
     func add(
-        _ transfer: CurlTransfer, emulatesOldLibrary: Bool, trustsFolder: Bool = false
+        _ transfer: CurlTransfer, emulatesOldLibrary: Bool, readsAllAuthorities: Bool = false
     ) -> OpaquePointer? {
         guard
             let pointer = transfer.request.makeTransfer(
-                for: transfer, emulatesOldLibrary: emulatesOldLibrary, trustsFolder: trustsFolder)
+                for: transfer, emulatesOldLibrary: emulatesOldLibrary, readsAllAuthorities: readsAllAuthorities)
         else {
             return nil
         }
@@ -74,10 +74,10 @@ extension Duration {
 extension CurlRequest {
     /// Creates the transfer in C, which copies the request.
     fileprivate func makeTransfer(
-        for transfer: CurlTransfer, emulatesOldLibrary: Bool, trustsFolder: Bool
+        for transfer: CurlTransfer, emulatesOldLibrary: Bool, readsAllAuthorities: Bool
     ) -> OpaquePointer? {
         var request = ccurl_request()
-        request.trusts_ca_folder = trustsFolder
+        request.reads_all_authorities = readsAllAuthorities
         request.connect_timeout = Int(clamping: connectTimeout.milliseconds)
         // For all header fields of the response together.
         request.head_limit = 64 << 10

@@ -39,7 +39,8 @@ typedef struct {
     const void *proxy_password;
     size_t proxy_password_length;
     const char *ca_file;       /* the PEM file of the trusted certificate authorities; NULL for the system's */
-    bool trusts_ca_folder;     /* whether to use the system's folder of them too if there is a file with them, which is slow */
+    /* Whether to read the file of them again, and to use the system's folder of them too if there is a file with them, which is slow. */
+    bool reads_all_authorities;
     long connect_timeout;      /* in milliseconds; for connecting, TLS included */
     size_t head_limit;         /* in bytes; for all header fields of the response */
     size_t body_limit;         /* in bytes; for the body of the response */
@@ -85,8 +86,8 @@ typedef struct {
     bool is_offline;
     /* The TLS connection that could not be made is the one to the proxy itself. */
     bool is_of_proxy;
-    /* The certificate is not trusted, nothing was sent, and another transfer with `trusts_ca_folder` may find it trusted. */
-    bool may_trust_ca_folder;
+    /* The certificate is not trusted, nothing was sent, and another transfer with `reads_all_authorities` may find it trusted. */
+    bool may_be_trusted;
     /* `may_send` was called, and there was no connection after all. Only with a libcurl older than 7.80. */
     bool was_never_sent;
 } ccurl_result;

@@ -109,6 +109,24 @@ internal import TokenModel
         try await server.killHard()
     }
 
+    /// libcurl keeps what it has read of the file for a while.
+    @Test func readsTheFileOfCertificateAuthoritiesAgainForACertificateThatIsNotTrusted() async throws {
+        let (folder, otherFolder) = (try TemporaryFolder(), try TemporaryFolder())
+        let other = try TestCertificate(in: otherFolder, TestCertificate.expired).certificateFile
+        try await ScriptedServer.with(isSecure: true, { _ in .answer(status: 200, body: "") }) { server in
+            try await withEngine { engine in
+                let url = "https://localhost:\(server.port)/"
+                let request = CurlRequest(url: url, body: Secret("grant"), caFile: other)
+                let failure = await failure { () async throws(CurlFailure) in try await engine.send(request) }
+                #expect(failure == .tls(.untrusted) || failure == .tls(.outOfDate))
+                #expect(try rename(TestCertificate(in: folder).certificateFile, other) == 0)
+                let response = try await engine.send(request)
+                #expect(response.status == 200)
+                #expect(server.received.count == 1)
+            }
+        }
+    }
+
     /// One that has been idle may be dead without a sign, and costs a grant if the server closes it just then.
     @Test(arguments: [false, true])
     func sendsEachRequestOnAConnectionOfItsOwn(emulatesOldLibrary: Bool) async throws {
