@@ -43,7 +43,7 @@ extension TokenError {
             let remedy =
                 proxy?.user == nil
                 ? "run kinit for a Kerberos ticket, or put user:password@ into network.proxy or HTTPS_PROXY"
-                : "check the user and the password in network.proxy or HTTPS_PROXY"
+                : "check the user and the password in network.proxy or HTTPS_PROXY, which are sent with Basic authentication only"
             self.init(
                 network: NetworkErrorCode.cannotConnect,
                 "the proxy on the way to \(endpoint) requires authentication (HTTP status 407); \(remedy)")

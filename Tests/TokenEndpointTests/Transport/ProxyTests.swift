@@ -167,7 +167,7 @@ internal import TokenModel
         }
     }
 
-    @Test(arguments: [("", "kinit"), ("me:wrong@", "password in network.proxy")])
+    @Test(arguments: [("", "kinit"), ("me:wrong@", "sent with Basic authentication only")])
     func namesTheRemedyIfAProxyRequiresAuthentication(credentials: String, remedy: String) async throws {
         let refusal =
             "HTTP/1.1 407 No\r\nProxy-Authenticate: Negotiate\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
