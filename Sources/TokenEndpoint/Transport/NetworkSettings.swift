@@ -110,6 +110,13 @@ struct ProxyServer: Sendable, Hashable {
                 .invalidDeveloperParameter,
                 "\(setting) is not the URL of a proxy; write it as in http://proxy.example:3128")
         }
+        // Such a character ends the host: the user and digits of the password would be taken for a host and a port, and named in errors.
+        guard ![parts.path, parts.query ?? "", parts.fragment ?? ""].contains(where: { $0.contains("@") }) else {
+            throw TokenError(
+                .invalidDeveloperParameter,
+                "\(setting) has a user or a password with a character that ends a URL; write %23 for “#”, %2F for “/” and %3F for “?”"
+            )
+        }
         guard let kind = parts.scheme.flatMap({ Kind(scheme: $0.lowercased()) }) else {
             let kinds = Kind.allCases.map { "\($0.rawValue)://" }.joined(separator: ", ")
             throw TokenError(

@@ -71,6 +71,7 @@ internal import TokenModel
     @Test(arguments: [
         "ftp://me:hunter2@proxy", "socks6://me:hunter2@proxy", "http://me:hunter2@", "http://a b:hunter2",
         "http://me:hunter2@proxy:0", "me:hunter2@proxy:65536", "http://me:hunter2@proxy:99999999999999999999",
+        "http://me:hunter2/x@proxy:1", "http://hunter2:12/x@proxy", "http://hunter2:12?x@proxy", "hunter2:12#x@proxy",
     ])
     func refusesAProxyItCannotUseWithoutNamingItsPassword(url: String) throws {
         do {
