@@ -135,13 +135,10 @@ package struct FileDescriptor: ~Copyable {
         }
     }
 
-    /// Reads up to `limit` bytes from the current position on. The array is allocated once, so that the only copy of a secret
-    /// is the one that is returned.
-    ///
-    /// Of anything but a regular file, at most 1 MiB is read.
+    /// Reads up to `limit` bytes of a regular file from the current position on. The array is allocated once, so that the only copy of a
+    /// secret is the one that is returned.
     package func readToEnd(limit: Int) throws(SystemError) -> [UInt8] {
-        let status = try status
-        let wanted = min(status.kind == .regular ? status.size : 1 << 20, limit)
+        let wanted = try min(status.size, limit)
         guard wanted > 0 else { return [] }
         var failure: SystemError?
         let bytes = [UInt8](unsafeUninitializedCapacity: wanted) { buffer, count in
