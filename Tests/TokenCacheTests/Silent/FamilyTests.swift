@@ -97,6 +97,43 @@ internal import TokenStore
         #expect(Self.familyTokens(builder).map { $0.secret.reveal() } == [family == nil ? "rt-1" : "rt-2"])
     }
 
+    /// An app belongs to one family, and an account may have refresh tokens of several.
+    @Test func offersNoTokenOfAnotherFamily() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters("app-1"), refreshToken: "rt-1", family: "1")
+        try builder.signIn("alice", builder.parameters("app-2"), refreshToken: "rt-2", family: "2")
+        let decision = try builder.decide(
+            builder.parameters("app-1"), CacheBuilder.account("alice"), force: true)
+        #expect(decision.candidates == ["rt-1"])
+    }
+
+    /// Another library has saved that the app belongs to no family. It would be presumed to belong to one.
+    @Test func knowsTheFamilyOfAnAppUnderEveryNameOfTheCloud() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters("app-1"), refreshToken: "rt-1", family: "1")
+        let loner = try builder.parameters("app-9")
+        let account = CacheBuilder.account("alice")
+        #expect(builder.decide(loner, account).candidates == ["rt-1"])
+        let app = AppMetadataRecord(clientID: "app-9", environment: "login.microsoftonline.com", familyID: "")
+        builder.cache.load(.appMetadata(app), in: .standard)
+        #expect(builder.decide(loner, account).needsInteraction)
+    }
+
+    /// The store would have a record that no message can hold.
+    @Test func putsNoTokenInTheOthersPlaceThatIsTooLong() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters("app-1"), refreshToken: "rt-1", family: "1")
+        let used = try #require(Self.familyTokens(builder).first)
+        let app = try #require(CacheBuilder.app)
+        for (length, count) in [(ValueLimits.token, 2), (ValueLimits.token + 1, 0)] {
+            let secret = Secret(String(repeating: "r", count: length))
+            let tokens = IssuedTokens(accessToken: nil, refreshToken: secret, familyID: FamilyID("1"))
+            let changes = builder.cache.changes(
+                renewing: used, with: tokens, for: app, at: builder.now, in: .standard)
+            #expect(changes.count == count)
+        }
+    }
+
     /// Each member has a copy of the token, which is used up by the redemption of another one.
     @Test(arguments: [nil, "1"] as [String?])
     func sendsNoCopyOfATokenThatAnotherMemberHasRedeemed(family: String?) throws {
@@ -207,6 +244,23 @@ internal import TokenStore
         builder.remove(RemoveAccount(clientID: first.clientID, account: account))
         #expect(
             builder.cache.accounts(ListAccounts(clientID: try builder.parameters("app-3").clientID)).accounts.isEmpty)
+    }
+
+    /// The app for which the token was issued does not need it any more, although its family is not known, as after an import.
+    @Test func removesTheFamilysRefreshTokenOfAnAppThatHasSignedOut() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters("app-2"), refreshToken: "rt-2", family: "1")
+        try builder.signIn("alice", builder.parameters("app-1"), refreshToken: "rt-1", family: "1")
+        let (app, other) = (try #require(CacheBuilder.app), try #require(CacheBuilder.otherApp))
+        let account = CacheBuilder.account("alice")
+        #expect(Self.familyTokens(builder).map(\.clientID) == [app])
+        builder.remove(RemoveAccount(clientID: app, account: account))
+        #expect(Self.familyTokens(builder).count == 1, "the other app is a member, too")
+        let known = try #require(builder.cache.partition(.standard).apps.values.first { $0.clientID == app.text })
+        let change = builder.cache.remove(.appMetadata, known.key, account: nil, .standard)
+        builder.cache.apply([change], in: .standard)
+        builder.remove(RemoveAccount(clientID: other, account: account))
+        #expect(Self.familyTokens(builder).isEmpty)
     }
 
     /// ADAL for Objective-C saves the token under a client ID that no app has. Any app that is signed in may have got it.

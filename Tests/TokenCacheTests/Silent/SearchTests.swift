@@ -146,6 +146,67 @@ internal import TokenStore
         #expect(builder.list(ListAccounts(clientID: ClientID("other"))).listed.count == 1200)
     }
 
+    /// Accounts are not counted twice that have tokens of the app and of its family.
+    @Test func listsTheAccountsOfAMemberWithoutExaminingTheOthers() throws {
+        var builder = CacheBuilder()
+        for number in 0..<400 { try builder.signIn("a-\(number)", builder.parameters("other")) }
+        for number in 0..<200 { try builder.signIn("m-\(number)", builder.parameters("mine"), family: "1") }
+        let (listed, pages) = builder.list(ListAccounts(clientID: ClientID("mine")))
+        #expect(listed.count == 200)
+        #expect(pages == 200 / CredentialCache.pageItems + 1)
+    }
+
+    /// Other libraries save under other names of the cloud; a token under the preferred one is the agent's own.
+    @Test func triesTheRefreshTokenUnderThePreferredNameOfTheCloudFirst() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters(), refreshToken: "rt-own")
+        let account = try #require(builder.cache.partition(.standard).accountKeys.first)
+        var token = try #require(builder.cache.partition(.standard)[account].refreshTokens.values.first)
+        #expect(token.environment == "login.windows.net")
+        (token.environment, token.secret) = ("login.microsoftonline.com", Secret("rt-imported"))
+        builder.cache.load(.refreshToken(token), in: .standard)
+        let decision = try builder.decide(builder.parameters(), CacheBuilder.account("alice"), force: true)
+        #expect(decision.candidates == ["rt-own", "rt-imported"])
+    }
+
+    /// The response to a refresh token has to name the same user, by the `sub` claim, which may be another one in each tenant.
+    @Test func findsTheSubjectInTheTenantOfTheRequest() throws {
+        var builder = CacheBuilder()
+        let alice = try #require(CacheBuilder.account("alice").homeAccountID)
+        let authorities = try [CacheBuilder.tenant, "9e570000-0000-4000-8000-000000000002"].map {
+            try Authority("https://login.microsoftonline.com/\($0)")
+        }
+        for authority in authorities {
+            let tokens = IssuedTokens(
+                accessToken: Secret("at"), refreshToken: Secret("rt"),
+                idToken: CacheBuilder.idToken([
+                    "tid": authority.realm, "oid": "oid", "sub": "sub-\(authority.realm)",
+                    "preferred_username": "alice@contoso.com",
+                ]), homeAccountID: alice)
+            try builder.save(tokens, from: .signIn, builder.parameters(authority: authority.url))
+        }
+        let account = AccountKey(issuer: .microsoft, identity: .home(alice))
+        let app = try #require(CacheBuilder.app)
+        for authority in authorities {
+            let subject = builder.cache.subject(of: account, for: app, at: authority, in: .standard)
+            #expect(subject == "sub-\(authority.realm)")
+        }
+    }
+
+    @Test func knowsTheScopesThatAProviderHasGrantedLast() throws {
+        var builder = CacheBuilder()
+        let parameters = try CacheBuilder.parameters("https://id.contoso.example/p", .openID)
+        for scope in ["write", "read"] {
+            try builder.signIn("alice", parameters, granted: ["openid", scope])
+            builder.now += 60
+        }
+        let account = try #require(builder.cache.partition(.standard).accountKeys.first)
+        #expect(builder.cache.partition(.standard)[account].accessTokens.count == 2)
+        let granted = builder.cache.grantedScopes(
+            of: account, for: parameters.clientID, at: parameters.authority, in: .standard)
+        #expect(granted == ScopeSet(["openid", "read"]))
+    }
+
     /// An app with tokens for many resources makes no request of another app slower, and its own not much.
     @Test func keepsALimitedNumberOfAccessTokensOfAnApp() throws {
         var builder = CacheBuilder()

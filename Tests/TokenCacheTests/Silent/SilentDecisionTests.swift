@@ -203,6 +203,22 @@ internal import TokenStore
         #expect(builder.decide(other, account, force: true).needsInteraction)
     }
 
+    /// The v1 endpoint of Entra issues such tokens, too, each for one tenant.
+    @Test func redeemsTheRefreshTokenOfOneResourceForNoOtherRealm() throws {
+        var builder = CacheBuilder()
+        let (host, resource) = ("https://login.microsoftonline.com", "https://graph.windows.net")
+        let parameters = try builder.parameters(resource: resource, authority: "\(host)/contoso.com")
+        let alice = CacheBuilder.account("alice")
+        let tokens = IssuedTokens(
+            accessToken: Secret("at"), refreshToken: Secret("rt"), isMultiResource: false,
+            idToken: CacheBuilder.idToken("alice", tenant: CacheBuilder.tenant, version: .v1),
+            homeAccountID: alice.homeAccountID)
+        try builder.save(tokens, from: .signIn, parameters)
+        #expect(builder.decide(parameters, alice, force: true).candidates == ["rt"])
+        let other = try builder.parameters(resource: resource, authority: "\(host)/fabrikam.com")
+        #expect(builder.decide(other, alice, force: true).needsInteraction)
+    }
+
     @Test func needsInteractionForAnUnknownAccount() throws {
         let builder = CacheBuilder()
         #expect(try builder.decide(builder.parameters(), CacheBuilder.account("bob")).needsInteraction)
@@ -288,6 +304,25 @@ internal import TokenStore
         #expect(builder.decide(alias, account).token != nil)
         let china = try builder.parameters(authority: "https://login.chinacloudapi.cn/common")
         #expect(builder.decide(china, account).needsInteraction)
+    }
+
+    /// One account may be in several clouds; an app finds it again by the host that the result names.
+    @Test func namesTheAccountOfTheTokensCloud() throws {
+        var builder = CacheBuilder()
+        let account = CacheBuilder.account("alice")
+        let government = try builder.parameters(
+            scopes: ["Mail.Read"], authority: "https://login.microsoftonline.us/common")
+        try builder.signIn("alice", builder.parameters())
+        try builder.signIn("alice", government)
+        for (parameters, host) in [
+            (try builder.parameters(), "login.windows.net"), (government, "login.microsoftonline.us"),
+        ] {
+            guard case .use(let result, _) = builder.decide(parameters, account) else {
+                Issue.record("expected a hit at \(host)")
+                continue
+            }
+            #expect(result.account.environment == host)
+        }
     }
 
     @Test func keepsATokenOfAGuestTenantApartFromTheHomeTenants() throws {

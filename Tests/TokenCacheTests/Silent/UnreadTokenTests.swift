@@ -154,6 +154,32 @@ internal import TokenStore
         #expect(Set(unread.map(\.account.homeAccountID)) == [CacheBuilder.account("bob").homeAccountID])
     }
 
+    /// If the tokens cannot be read while one of them is redeemed, the response is saved nevertheless: the token has been used up.
+    @Test func savesTheResponseToATokenThatHasLeftMemory() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters())
+        let account = try #require(builder.cache.partition(.standard).accountKeys.first)
+        let used = try #require(builder.cache.partition(.standard)[account].refreshTokens.values.first)
+        builder.cache.pack(in: .standard, leaving: [])
+        let tokens = IssuedTokens(
+            accessToken: Secret("at-2"), refreshToken: Secret("rt-2"),
+            idToken: CacheBuilder.idToken("alice", tenant: CacheBuilder.tenant, version: .v2),
+            homeAccountID: account.homeAccountID)
+        try builder.save(tokens, from: .redemption(used), builder.parameters())
+        let held = builder.cache.partition(.standard)[account].refreshTokens.values
+        #expect(held.map(\.secret) == [Secret("rt-2")])
+    }
+
+    /// It may be the one that is looked for, which is returned if a redemption fails.
+    @Test func takesAnUnreadAccessTokenForOneThatIsLookedFor() throws {
+        var builder = CacheBuilder()
+        let token = try builder.signIn("alice", builder.parameters()).accessToken
+        let account = try #require(builder.cache.partition(.standard).accountKeys.first)
+        #expect(!builder.cache.stillHolds(Secret("another"), of: account, in: .standard))
+        builder.cache.pack(in: .standard, leaving: [])
+        #expect(builder.cache.stillHolds(token, of: account, in: .standard))
+    }
+
     @Test func reportsTokensThatTheStoreHasLost() throws {
         var builder = CacheBuilder()
         try builder.signIn("alice", builder.parameters())
