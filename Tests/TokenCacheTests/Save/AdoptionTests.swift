@@ -94,6 +94,23 @@ internal import TokenModel
         #expect(cache.partition(.standard)[name].refreshTokens.values.map { $0.secret.reveal() } == ["RT-other"])
     }
 
+    /// The response has no other token for that resource.
+    @Test func movesTheTokenOfOneResourceWithItsAccount() throws {
+        var cache = try Self.cache(apps: [Self.app])
+        let name = AccountKey(issuer: .microsoft, identity: .name(Self.name))
+        var token = try #require(cache.partition(.standard)[name].refreshTokens.values.first)
+        token.secret = Secret("RT-mail")
+        token.restriction = RefreshTokenRecord.Restriction(
+            realm: "common", scopes: ScopeSet(resource: "https://mail.example"))
+        cache.load(.refreshToken(token), in: .standard)
+        let saved = try cache.redeemForMSAL(Self.app, now: Self.now)
+        cache.apply(saved.changes, in: .standard)
+        let identified = AccountKey(issuer: .microsoft, identity: .home(try #require(HomeAccountID("oid.tid"))))
+        let held = cache.partition(.standard)[identified].refreshTokens.values
+        #expect(Set(held.map(\.secret)) == [Secret("rt-new"), Secret("RT-mail")])
+        #expect(cache.partition(.standard)[name].refreshTokens.isEmpty)
+    }
+
     /// An app of the same family has a copy of the token, which the redemption has used up. It stays under the username if the app has
     /// another one under the identifier.
     @Test(arguments: [false, true]) func movesNoCopyOfATokenThatHasBeenRedeemed(hasAnother: Bool) throws {

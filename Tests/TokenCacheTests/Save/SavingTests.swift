@@ -27,6 +27,62 @@ internal import TokenStore
         #expect(try builder.decide(builder.parameters(scopes: ["Mail.Read"]), account).token != nil)
     }
 
+    /// An account keeps its identifier in all clouds, and its tenant may have the same ID.
+    @Test func keepsATokenOfAnotherCloud() throws {
+        var builder = CacheBuilder()
+        let other = try builder.parameters(authority: "https://login.microsoftonline.us/common")
+        try builder.signIn("alice", builder.parameters())
+        try builder.signIn("alice", other)
+        let account = CacheBuilder.account("alice")
+        #expect(try builder.decide(builder.parameters(), account).token != nil)
+        #expect(builder.decide(other, account).token != nil)
+    }
+
+    /// Other libraries save under other names of the cloud. The new token does not serve what that one does.
+    @Test func keepsARefreshTokenOfOneResourceUnderAnotherNameOfTheCloud() throws {
+        var builder = CacheBuilder()
+        let account = Self.alice
+        let token = RefreshTokenRecord(
+            account: account, environment: "login.microsoftonline.com", clientID: try #require(CacheBuilder.app),
+            familyID: nil, secret: Secret("rt-resource"),
+            restriction: RefreshTokenRecord.Restriction(realm: "common", scopes: ScopeSet(resource: "https://r")),
+            binding: builder.cache.clouds.binding(to: .common))
+        builder.cache.load(.refreshToken(token), in: .standard)
+        try builder.signIn("alice", builder.parameters())
+        let held = builder.cache.partition(.standard)[account].refreshTokens.values
+        #expect(Set(held.map(\.secret)) == [Secret("rt-resource"), Secret("rt-alice-app-1")])
+    }
+
+    private static var alice: AccountKey {
+        AccountKey(issuer: .microsoft, homeAccountID: CacheBuilder.account("alice").homeAccountID, username: nil)
+    }
+
+    /// Otherwise the result would name the user of an earlier ID token.
+    @Test func refusesAResponseWhoseIDTokenCannotBeRead() throws {
+        var builder = CacheBuilder()
+        let parameters = try builder.parameters(
+            authority: "https://login.microsoftonline.com/\(CacheBuilder.tenant)")
+        try builder.signIn("alice", parameters)
+        let tokens = IssuedTokens(
+            accessToken: Secret("at"), refreshToken: Secret("rt"), idToken: "no.token",
+            homeAccountID: Self.alice.homeAccountID)
+        let error = #expect(throws: TokenError.self) { try builder.save(tokens, from: .signIn, parameters) }
+        #expect(error?.code == .serverInvalidResponse)
+    }
+
+    /// The subject is another identifier, which no app knows.
+    @Test func savesARedemptionWithoutClientInfoUnderTheAccountOfItsToken() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters())
+        let used = try #require(builder.cache.partition(.standard)[Self.alice].refreshTokens.values.first)
+        let tokens = IssuedTokens(
+            accessToken: Secret("at-2"), refreshToken: Secret("rt-2"),
+            idToken: CacheBuilder.idToken("alice", tenant: CacheBuilder.tenant, version: .v2))
+        let result = try builder.save(tokens, from: .redemption(used), builder.parameters())
+        #expect(result.account.homeAccountID == Self.alice.homeAccountID)
+        #expect(builder.cache.partition(.standard).accountKeys == [Self.alice])
+    }
+
     /// Microsoft's token endpoints do not name `.default` if the resource is one of the v1 endpoint. An AD FS never does.
     @Test(arguments: [
         ("https://login.microsoftonline.com/common", Authority.Kind.entra, ["https://r/.default"], true),
