@@ -76,6 +76,22 @@ internal import TokenStore
         #expect(record == .refreshToken(token))
     }
 
+    /// An export has these elsewhere, or not at all. A file must not name the current account of an app in the agent's own section.
+    @Test func readsNoRecordOfAnExportThatBelongsToNoAccount() throws {
+        let app = try #require(ClientID("c"))
+        let account = Account(
+            homeAccountID: HomeAccountID("u.t"), username: "u", environment: "login.windows.net", source: .msal)
+        let records: [CacheRecord] = [
+            .appMetadata(AppMetadataRecord(clientID: "c", environment: "login.windows.net", familyID: "1")),
+            .currentAccount(CurrentAccountRecord(clientID: app, account: account)),
+            .opaque(OpaqueRecord(section: "Other", name: "n", json: "{}")),
+        ]
+        for record in records {
+            let body = try record.content.encoded()
+            #expect(CacheRecord(exportedAs: record.kindNumber, body) == nil, "\(record.kind)")
+        }
+    }
+
     /// An import must not bring back what has been replaced just now.
     @Test func knowsTheLatestTokensThatATokenHasReplaced() throws {
         var token = try Self.refreshToken()

@@ -47,6 +47,15 @@ internal import TokenModel
         #expect(builder.bindings.map(\.endpoint) == ["oauth2.googleapis.com"])
     }
 
+    /// The worldwide endpoint has named the cloud of the user, which takes the refresh token from now on.
+    @Test func bindsATokenToTheCloudThatMicrosoftsEndpointHasNamed() throws {
+        var builder = CacheBuilder()
+        let tokens = try Self.tokens("rt", "https://login.microsoftonline.com/common/oauth2/v2.0/token")
+        let authority = try Authority("https://login.microsoftonline.us/\(CacheBuilder.tenant)")
+        try builder.save(tokens, from: .signIn, builder.parameters(), at: authority)
+        #expect(builder.bindings.map(\.endpoint) == ["login.microsoftonline.us"])
+    }
+
     /// A request names the kind of its authority, and so may claim that any path of a host is an OpenID provider.
     @Test(arguments: [
         (
@@ -258,6 +267,19 @@ internal import TokenModel
         let account = try #require(credentials.accounts.values.first)
         var other = account
         (other.realm, other.authorityType) = ("realms/a", "Other")
+        credentials.accounts = [account.key: account, other.key: other]
+        #expect(credentials.derivedBinding(of: token, builder.cache.clouds) == nil)
+    }
+
+    /// Their tokens may go to every path below the provider's own one only.
+    @Test func derivesNoBindingFromAnAccountOfTwoOpenIDProviders() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", CacheBuilder.parameters("https://id.example/realms/a", .openID))
+        let token = try #require(builder.refreshTokens.first)
+        var credentials = builder.cache.partition(.standard)[token.account]
+        let account = try #require(credentials.accounts.values.first)
+        var other = account
+        other.realm = "realms/b"
         credentials.accounts = [account.key: account, other.key: other]
         #expect(credentials.derivedBinding(of: token, builder.cache.clouds) == nil)
     }
