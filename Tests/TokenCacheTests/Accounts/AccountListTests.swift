@@ -41,6 +41,15 @@ internal import TokenModel
         #expect(seen.first?.homeIDToken == nil)
     }
 
+    /// An app of both libraries: a v2 token has the claims that MSAL names.
+    @Test(arguments: [true, false]) func showsTheClaimsOfALaterVersion(isADALFirst: Bool) throws {
+        var builder = CacheBuilder()
+        let (adal, msal) = (try builder.parameters(resource: "https://graph.windows.net"), try builder.parameters())
+        for parameters in isADALFirst ? [adal, msal] : [msal, adal] { try builder.signIn("alice", parameters) }
+        let account = try #require(builder.cache.accounts(ListAccounts(clientID: CacheBuilder.app)).accounts.first)
+        #expect(account.homeIDToken == CacheBuilder.idToken("alice", tenant: CacheBuilder.tenant, version: .v2))
+    }
+
     /// Their accounts are saved under the path of the authority, whatever tenant an ID token names.
     @Test(arguments: [
         ("https://id.example/staff", Authority.Kind.openID, OAuthVersion.v2), ("https://fs.example/adfs", .adfs, .v2),
@@ -67,6 +76,20 @@ internal import TokenModel
         app.familyID = ""
         let other = builder.cache.accounts(affectedBy: [.save(.appMetadata(app))], in: .standard)
         #expect(other == .any)
+    }
+
+    /// An account without an identifier is not listed beside one that has its name and an identifier.
+    @Test func mayNotHaveAnAccountWhoseUserGetsAnIdentifier() throws {
+        var builder = CacheBuilder()
+        let older = try builder.parameters(resource: "https://graph.windows.net")
+        try builder.signIn("alice", older, hasClientInfo: false)
+        let named = try #require(builder.cache.partition(.standard).accountKeys.first)
+        #expect(named.name == "alice@contoso.com")
+        let account = AccountRecord(
+            homeAccountID: "oid.tid", environment: "login.windows.net", realm: "tid", localAccountID: "oid",
+            username: "Alice@contoso.com", authorityType: AccountRecord.entraType, source: AccountRecord.msalSource)
+        let affected = builder.cache.accounts(affectedBy: [.save(.account(account))], in: .standard)
+        #expect(affected == AffectedAccounts.some([named, account.account]))
     }
 
     @Test func filtersByEveryCriterion() throws {
