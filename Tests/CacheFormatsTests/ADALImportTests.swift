@@ -122,6 +122,32 @@ internal import TokenModel
         #expect(tokens.map { $0.restriction?.scopes } == [ScopeSet(resource: "https://a.example")])
     }
 
+    /// An AD FS issues one for each.
+    @Test func importsTheRefreshTokenOfEachResource() throws {
+        let entries = ["a", "b"].map { name in
+            """
+            {"_authority": "https://fs.contoso.com/adfs", "_clientId": "app", "resource": "https://\(name).example",
+              "userId": "alice@contoso.com", "refreshToken": "rt-\(name)"}
+            """
+        }
+        var cache = CredentialCache()
+        try cache.merge(Array("[\(entries.joined(separator: ","))]".utf8), .adalJSON)
+        let tokens = cache.partition(.standard).accounts.values.flatMap(\.refreshTokens.values)
+        #expect(Set(tokens.map { $0.secret.reveal() }) == ["rt-a", "rt-b"])
+    }
+
+    /// A cache has the resource as a scope, and scopes are divided by blanks.
+    @Test func skipsAResourceWithABlank() throws {
+        let file = """
+            [{"_authority": "https://login.windows.net/common", "_clientId": "app", "resource": "https://a.example User.Read",
+              "userId": "alice@contoso.com", "refreshToken": "rt-1"}]
+            """
+        var cache = CredentialCache()
+        let report = try cache.merge(Array(file.utf8), .adalJSON).report
+        #expect(report.counts == [0, 0, 0, 0])
+        #expect(report.reasons == ["its resource is not valid: it has white space in it"])
+    }
+
     /// A guest's entry names the tenant where the user is a guest, and the redemption the user's home. The refresh token has been used.
     @Test func recognisesAGuestWhoseAccountHasGotItsIdentifier() throws {
         let guestTenant = "9e570000-0000-4000-8000-000000000002"

@@ -45,6 +45,44 @@ internal import TokenModel
         #expect(partition.accounts.values.allSatisfy(\.refreshTokens.isEmpty) || !secrets(other).isEmpty)
     }
 
+    /// No list has the account again.
+    @Test func bringsBackNoAccountThatWasSignedOutEverywhere() throws {
+        var builder = CacheBuilder()
+        builder.now = Fixture.whenWritten
+        try builder.signIn("alice", builder.parameters())
+        let file = try builder.cache.export(.msalJSON, of: .standard, now: builder.now)
+        try builder.remove(Self.removal)
+        let foreign = try Fixture.read(file, .msalJSON, now: builder.now)
+        let plan = builder.cache.changes(importing: foreign, in: .standard, keepsSignOuts: true)
+        builder.cache.apply(plan.changes, in: .standard)
+        #expect(plan.report.accounts == 0)
+        #expect(builder.cache.accounts(ListAccounts(clientID: nil)).accounts.isEmpty)
+    }
+
+    /// A file of ADAL for Python names the user by the tenant's directory only.
+    @Test func keepsTheSignOutOfAUserOfADirectory() throws {
+        var builder = CacheBuilder()
+        builder.now = Fixture.whenWritten
+        try builder.signIn("alice", builder.parameters())
+        try builder.remove(Self.removal)
+        let file = """
+            [{"_authority": "https://login.microsoftonline.com/common", "_clientId": "app-1", "isMRRT": true,
+              "resource": "https://r.example", "userId": "alice@contoso.com", "tenantId": "\(CacheBuilder.tenant)",
+              "oid": "oid-alice", "refreshToken": "rt-old"}]
+            """
+        let foreign = try Fixture.read(Array(file.utf8), .adalJSON, now: builder.now)
+        let plan = builder.cache.changes(importing: foreign, in: .standard, keepsSignOuts: true)
+        #expect(plan.report.refreshTokens == 0)
+        #expect(builder.cache.changes(importing: foreign, in: .standard).report.refreshTokens == 1)
+    }
+
+    private static var removal: RemoveAccount {
+        get throws {
+            RemoveAccount(
+                clientID: try #require(CacheBuilder.app), account: CacheBuilder.account("alice"), extent: .account)
+        }
+    }
+
     /// The family's refresh token is imported for its other apps. It must not sign in the app that has signed out.
     @Test func keepsTheSignOutOfAnAppWhoseFamilysTokenIsImported() throws {
         var builder = CacheBuilder()

@@ -55,6 +55,23 @@ internal import TokenModel
         #expect(report.reasons == ["it is longer than 4 MiB", "it is longer than 4 MiB"])
     }
 
+    /// Otherwise each import could make a record longer, until no import could read what an export has of it.
+    @Test func addsNoFieldsBeyondTheLimitOfARecord() throws {
+        let note = String(repeating: "n", count: 3 << 20)
+        var cache = CredentialCache()
+        for name in ["a", "b"] {
+            let file = """
+                {"Account": {"1": {"home_account_id": "u.t", "environment": "sts.windows.net", "realm": "t",
+                  "username": "u", "authority_type": "MSSTS", "\(name)": "\(note)"}}}
+                """
+            try cache.merge(Array(file.utf8), .msalJSON)
+        }
+        let accounts = cache.partition(.standard).accounts.values.flatMap(\.accounts.values)
+        let lengths = accounts.compactMap { $0.unknownFields?.utf8.count }
+        #expect(lengths.count == 1)
+        #expect(lengths.allSatisfy { $0 > note.utf8.count && $0 <= ValueLimits.unknownFields })
+    }
+
     /// Of entries and sections with one name the last is read.
     @Test func readsTheLastOfSeveralSectionsOfOneName() throws {
         func account(_ name: String) -> String {

@@ -161,6 +161,18 @@ internal import TokenModel
         #expect(accounts.map(\.givenName) == ["Alice"])
     }
 
+    /// A file may be older, and would open the tokens of the family to the app.
+    @Test func keepsTheFamilyOfAnAppThatTheTokenEndpointHasReported() throws {
+        var builder = CacheBuilder()
+        builder.now = Fixture.whenWritten
+        try builder.signIn("alice", builder.parameters())
+        let file = #"""
+            {"AppMetadata": {"1": {"client_id": "app-1", "environment": "login.windows.net", "family_id": "1"}}}
+            """#
+        try builder.cache.merge(Array(file.utf8), .msalJSON)
+        #expect(builder.cache.partition(.standard).apps.values.map(\.familyID) == [""])
+    }
+
     /// Both were saved in one second.
     @Test func keepsTheAccessTokenThatExpiresLaterOfTwoOfOneSecond() throws {
         let file = Self.cache(realm: CacheBuilder.tenant)
