@@ -23,6 +23,21 @@ internal import Testing
         #expect(found.clientIDs == ["a", "b", "d"] && found.findings.isEmpty)
     }
 
+    /// The agent was ended within the line, and the file has another name since.
+    @Test func reportsALineOfAnOlderFileThatIsNotComplete() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("audit.log")
+        try AuditFile(path: path, limit: 1 << 20).append(["a", "b"].map(signIn))
+        let length = try Data(contentsOf: URL(filePath: path)).count
+        let file = try FileHandle(forWritingTo: URL(filePath: path))
+        try file.truncate(atOffset: UInt64(length - 20))
+        try FileManager.default.moveItem(atPath: path, toPath: path + ".1")
+        try AuditFile(path: path, limit: 1 << 20).append([signIn("c")])
+        var reader = try AuditReader(path: path)
+        let found = try reader.readOn()
+        #expect(found.clientIDs == ["a", "c"] && found.findings == ["line 2 is damaged"])
+    }
+
     /// The reader has seen a part of the withdrawn line.
     @Test func readsTheLineThatTakesThePlaceOfAWithdrawnOne() throws {
         let folder = try TemporaryFolder()

@@ -26,6 +26,13 @@ internal import Testing
         }
     }
 
+    /// The first line has the number 1, and no log has so many lines that counting on could overflow.
+    @Test(arguments: [(1, true), (1 << 53, true), (0, false), (-1, false), ((1 << 53) + 1, false)] as [(Int64, Bool)])
+    func isNoLineWithAnImpossibleNumber(number: Int64, isLine: Bool) {
+        let line = AuditLine(Array(#"{"seq":\#(number),"prev":"0"}"#.utf8))
+        #expect((line != nil) == isLine)
+    }
+
     /// A line with no scopes is not one for every scope.
     @Test func hasNoScopesWithoutAny() throws {
         #expect(try line().scopes.isEmpty)
