@@ -223,6 +223,18 @@ internal import TokenModel
         #expect(throws: TokenError.self) { try StorePaths(file).findQuarantined() }
     }
 
+    /// Several may be moved there within one second.
+    @Test func replacesNoFileInQuarantine() throws {
+        let folder = try TemporaryFolder()
+        let paths = StorePaths(folder.path)
+        for number in 1...3 {
+            try Data([UInt8(number)]).write(to: URL(filePath: paths.journal))
+            try paths.quarantine(file: paths.journal, now: 1_900_000_000)
+        }
+        let kept = try paths.findQuarantined().map { try Data(contentsOf: URL(filePath: folder.file($0))) }
+        #expect(Set(kept) == [Data([1]), Data([2]), Data([3])])
+    }
+
     /// A crash after the store with a damaged key file has been moved to quarantine, and before the key file has been moved.
     @Test func keepsADamagedKeyFileIfAQuarantineWasInterrupted() async throws {
         let folder = try await StoreFolder.withOneRecord()
