@@ -191,6 +191,28 @@ internal import TokenModel
             #expect(results.result(for: request) == nil, "of a connection that is closed")
         }
 
+        /// A process that asks for many tokens must not grow by all of them.
+        @Test func keepsNoMoreMemoryThanItsLimit() throws {
+            let page = try Page()
+            let results = KeptResults(clock: { 1000 })
+            results.attach(descriptor: page.copy)
+            func keep(_ buffer: Int64, length: Int) throws -> AcquireTokenSilent {
+                let request = AcquireTokenSilent(
+                    parameters: TokenParameters(
+                        clientID: try #require(ClientID("app")), scopes: ScopeSet(["User.Read"])),
+                    account: AccountReference(username: "alice@contoso.com"), expirationBuffer: buffer)
+                var answer = Self.answer
+                answer.accessToken = Secret(String(repeating: "t", count: length))
+                results.keep(answer, for: request, since: try #require(results.generations(for: request)))
+                return request
+            }
+            let requests = try (1...20).map { try keep($0, length: 50_000) }
+            // Of 512 KiB, with what an entry has besides its token.
+            #expect(requests.count { results.result(for: $0) != nil } == 10)
+            let longest = try keep(0, length: 64 << 10)
+            #expect(results.result(for: longest) == nil)
+        }
+
         // MARK: Processes
 
         @Test func isInvalidWhenTheThreadOfTheAgentEnds() throws {

@@ -29,6 +29,15 @@ internal import TokenWire
         #expect(state.calls.isEmpty && state.reserved.isEmpty)
     }
 
+    /// A thread that wakes before the deadline would ask again and again until it has passed.
+    @Test(arguments: [(1, 1), (999_999, 1), (1_500_000, 2), (0, 0)] as [(UInt64, Int32)])
+    func sleepsUntilADeadlineHasPassed(nanoseconds: UInt64, milliseconds: Int32) {
+        let now = MonotonicTime(nanoseconds: 5_000_000_000)
+        let deadline = MonotonicTime(nanoseconds: now.nanoseconds + nanoseconds)
+        #expect(deadline.pollTimeout(from: now) == milliseconds)
+        #expect(MonotonicTime.distantFuture.pollTimeout(from: now) == -1)
+    }
+
     @Test func endsTheThreadOnlyIfNoCallWaitsForAConnection() {
         var state = ConnectionState()
         state.reserve(1)

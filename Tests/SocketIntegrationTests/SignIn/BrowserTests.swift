@@ -55,6 +55,14 @@ internal import TokenModel
         #expect(none?.message.contains(folder.file("missing")) == true)
     }
 
+    /// A browser may end long after the sign-in, which is not to be cancelled then.
+    @Test func countsNoFailureAfterTheSignIn() {
+        let wait = BrowserWait()
+        wait.end()
+        #expect(!wait.fail("the browser has failed"))
+        #expect(wait.reason(for: TokenError(.sessionCanceled, "cancelled")) == nil)
+    }
+
     /// Apps show nothing if the user has cancelled a sign-in; here the page was never shown.
     @Test func failsTheSignInWithItsStatus() async throws {
         try await AgentFixture.with { f in
