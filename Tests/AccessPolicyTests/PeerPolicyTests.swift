@@ -144,6 +144,18 @@ internal import TokenModel
         }
     }
 
+    /// The message is for people, and in the log.
+    @Test func namesNoClientIDThatATerminalObeys() {
+        let subject = RequestSubject(clientID: ClientID("a\u{1B}[2J\nb\u{202E}"), isLimitedToApp: true)
+        let request = PolicyRequest(name: "acquire_token_silent", subject: subject)
+        guard case .deny(let reason) = PeerPolicy(userID: 1000).decision(on: request, from: PolicySamples.notes) else {
+            Issue.record("the request is not denied")
+            return
+        }
+        #expect(reason.contains("client_ids"))
+        #expect(reason.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x202E })
+    }
+
     @Test(arguments: ["a\nb", "\u{1B}[31m", "\u{202E}x"])
     func describesAPeerWithoutCharactersThatATerminalObeys(name: String) {
         let file = PeerIdentity.Executable(path: "/tmp/\(name)", isInstalled: false, isAtPath: false)

@@ -42,6 +42,20 @@ internal import Testing
         }
     }
 
+    /// RFC 8628 section 3.4.
+    @Test func isBoundToItsApp() async throws {
+        try await withEmulator { emulator in
+            var app = App(emulator: emulator)
+            let start = try await start(app)
+            #expect(emulator.control.approveDeviceCode(start.text("user_code"), username: "alice@contoso.example") == 1)
+            app.clientID = "another"
+            let refused = try await poll(app, start)
+            #expect(refused.status == 400 && refused["refresh_token"] == nil)
+            app.clientID = App(emulator: emulator).clientID
+            #expect(try await poll(app, start).status == 200)
+        }
+    }
+
     @Test(arguments: [(authority: "common", status: 400), ("openid/main", 200)])
     func needsAScopeAtEntra(row: (authority: String, status: Int)) async throws {
         try await withEmulator { emulator in

@@ -69,6 +69,16 @@ internal import TokenModel
         }
     }
 
+    /// RFC 9110 section 5.1.
+    @Test func dropsAFieldWhoseNameIsNotASCII() async throws {
+        try await RawServer.with("HTTP/1.1 200 OK\r\nX-\u{C4}: 1\r\nX-A: 2\r\n\r\n") { server in
+            try await withEngine { engine in
+                let response = try await engine.send(CurlRequest(url: "http://127.0.0.1:\(server.port)/"))
+                #expect(response.fields.map { "\($0.name)=\($0.value)" } == ["X-A=2"])
+            }
+        }
+    }
+
     @Test(arguments: [false, true])
     func postsABodyOfAnyBytes(isSecure: Bool) async throws {
         try await ScriptedServer.with(isSecure: isSecure, { .answer(status: 200, body: $0.body) }) { server in
