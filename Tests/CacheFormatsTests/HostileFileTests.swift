@@ -72,6 +72,20 @@ internal import TokenModel
         }
     }
 
+    /// The records of one account are compared with one another, which takes a time that is quadratic in their number.
+    @Test func readsALimitedNumberOfEntriesOfAnAccount() throws {
+        let entries = (0..<2003).map { number in
+            """
+            "\(number)": {"home_account_id": "u.t", "environment": "sts.windows.net", "client_id": "c-\(number)", "secret": "rt"}
+            """
+        }
+        let file = "{\"RefreshToken\": {\(entries.joined(separator: ","))}}"
+        let foreign = try Fixture.read(Array(file.utf8), .msalJSON)
+        #expect(foreign.entries.count == 2000)
+        #expect(foreign.skipped.count == 3)
+        #expect(foreign.skipped.first.allSatisfy { $0.reason == "the cache has more than 2000 entries like it" })
+    }
+
     /// The agent's own section of a file has the records of a store, with fields that an export writes in place of the record's.
     @Test func exportsAnAccountAsItIsWhateverTheOwnSectionOfAFileSays() throws {
         var builder = CacheBuilder()

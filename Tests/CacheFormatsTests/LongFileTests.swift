@@ -94,6 +94,20 @@ internal import TokenModel
         }
     }
 
+    /// As above: an entry that is not read does not tell the tenant of the others.
+    @Test func takesNoTenantFromAnEntryThatIsReplaced() throws {
+        let other = CacheBuilder.idToken("alice", tenant: "ffff0000-0000-4000-8000-000000000002", version: .v2)
+        let entry = """
+            "IdToken": {"2": {"home_account_id": "oid-alice.\(CacheBuilder.tenant)", "environment": "login.microsoftonline.com",
+              "client_id": "app-1", "realm": "common", "secret": "\(other)", "credential_type": "IdToken"},
+            """
+        let file = UnifiedImportTests.cache(realm: "common").replacing(#""IdToken": {"#, with: entry)
+        var cache = CredentialCache()
+        try cache.merge(Array(file.utf8), .msalJSON)
+        let tokens = cache.partition(.standard).accounts.values.flatMap(\.accessTokens.values)
+        #expect(tokens.map(\.realm) == [CacheBuilder.tenant])
+    }
+
     /// Parts of any size give the same bytes, and their number is the announced length.
     @Test(arguments: [CacheFormat.msalJSON, .adalArchive])
     func exportsTheSameBytesInPartsOfAnySize(format: CacheFormat) throws {
