@@ -5499,7 +5499,7 @@ const ProtobufCMessageDescriptor sso__list_accounts_reply__descriptor =
   (ProtobufCMessageInit) sso__list_accounts_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor sso__remove_account__field_descriptors[5] =
+static const ProtobufCFieldDescriptor sso__remove_account__field_descriptors[6] =
 {
   {
     "client_id",
@@ -5561,6 +5561,18 @@ static const ProtobufCFieldDescriptor sso__remove_account__field_descriptors[5] 
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "wants_sign_out_pages",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Sso__RemoveAccount, has_wants_sign_out_pages),
+    offsetof(Sso__RemoveAccount, wants_sign_out_pages),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned sso__remove_account__field_indices_by_name[] = {
   2,   /* field[2] = account */
@@ -5568,11 +5580,12 @@ static const unsigned sso__remove_account__field_indices_by_name[] = {
   4,   /* field[4] = environment */
   3,   /* field[3] = extent */
   1,   /* field[1] = sharing_group */
+  5,   /* field[5] = wants_sign_out_pages */
 };
 static const ProtobufCIntRange sso__remove_account__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor sso__remove_account__descriptor =
 {
@@ -5582,14 +5595,14 @@ const ProtobufCMessageDescriptor sso__remove_account__descriptor =
   "Sso__RemoveAccount",
   "sso",
   sizeof(Sso__RemoveAccount),
-  5,
+  6,
   sso__remove_account__field_descriptors,
   sso__remove_account__field_indices_by_name,
   1,  sso__remove_account__number_ranges,
   (ProtobufCMessageInit) sso__remove_account__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor sso__remove_account_reply__field_descriptors[1] =
+static const ProtobufCFieldDescriptor sso__remove_account_reply__field_descriptors[2] =
 {
   {
     "removed",
@@ -5603,14 +5616,27 @@ static const ProtobufCFieldDescriptor sso__remove_account_reply__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "sign_out_pages",
+    2,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__RemoveAccountReply, n_sign_out_pages),
+    offsetof(Sso__RemoveAccountReply, sign_out_pages),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned sso__remove_account_reply__field_indices_by_name[] = {
   0,   /* field[0] = removed */
+  1,   /* field[1] = sign_out_pages */
 };
 static const ProtobufCIntRange sso__remove_account_reply__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 1 }
+  { 0, 2 }
 };
 const ProtobufCMessageDescriptor sso__remove_account_reply__descriptor =
 {
@@ -5620,7 +5646,7 @@ const ProtobufCMessageDescriptor sso__remove_account_reply__descriptor =
   "Sso__RemoveAccountReply",
   "sso",
   sizeof(Sso__RemoveAccountReply),
-  1,
+  2,
   sso__remove_account_reply__field_descriptors,
   sso__remove_account_reply__field_indices_by_name,
   1,  sso__remove_account_reply__number_ranges,

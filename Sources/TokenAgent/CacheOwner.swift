@@ -23,6 +23,7 @@ actor CacheOwner {
     private let redeemer: RefreshTokenRedeemer
     private let silentRequests: SilentRequests
     let signIns: SignInSessions
+    private let signOutPages: SignOutPages
     private let transfers: CacheTransfers
     private let lifecycle: StoreLifecycle
     private let diagnosis: AgentHealth
@@ -50,6 +51,7 @@ actor CacheOwner {
         silentRequests = SilentRequests(core, redeemer)
         signIns = SignInSessions(
             core, userID: options.policy.userID, browserTimeout: options.httpTiming.browser)
+        signOutPages = SignOutPages(core)
         transfers = CacheTransfers(core, options)
         sockets = PublishedSockets(core, userID: options.policy.userID)
         diagnosis = AgentHealth(core, lifecycle: lifecycle, sockets: sockets, options: options)
@@ -164,8 +166,15 @@ actor CacheOwner {
         return later { owner async throws(TokenError) in try await owner.core.reader.finish(rest, in: group, body) }
     }
 
+    /// Removes what belongs to an account. The pages for the browser are looked for meanwhile, since the removal deletes what leads to them.
     func removeAccount(_ request: RemoveAccount) -> Answer<RemoveAccount.Reply> {
-        remove(in: request.sharingGroup) { $0.changes(removing: request) }.map(RemoveAccount.Reply.init(removed:))
+        let pages = request.wantsSignOutPages ? signOutPages.find(for: request) : nil
+        let removal = remove(in: request.sharingGroup) { $0.changes(removing: request) }
+        guard let pages else { return removal.map { RemoveAccount.Reply(removed: $0) } }
+        return later { owner async throws(TokenError) in
+            let removed = try await removal.outcome()
+            return RemoveAccount.Reply(removed: removed, signOutPages: (try? await pages.outcome()) ?? [])
+        }
     }
 
     func removeCredential(_ request: RemoveCredential) -> Answer<RemoveCredential.Reply> {

@@ -103,6 +103,9 @@ enum ResponseProperties {
                         return "the endpoint \(url.debugDescription) of \(authority)"
                     }
                 }
+                if let page = endpoints.endSession, !Endpoints.isSafe(page, for: authority) || !Endpoints.isURL(page) {
+                    return "the page for signing out \(page.debugDescription) of \(authority)"
+                }
                 if authority.kind == .openID, endpoints.issuer.map({ authority.isIssuer($0.identifier) }) != true {
                     return "the issuer \(String(describing: endpoints.issuer)) of \(authority)"
                 }

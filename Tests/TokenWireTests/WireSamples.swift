@@ -29,6 +29,11 @@ enum WireSamples {
             RemoveAccount(
                 clientID: clientID, sharingGroup: group, account: account.reference, extent: .account,
                 environment: account.environment)),
+        RequestSample(
+            "remove_account that wants pages",
+            RemoveAccount(
+                clientID: clientID, sharingGroup: group, account: account.reference, extent: .account,
+                environment: account.environment, wantsSignOutPages: true)),
         RequestSample("get_status", GetStatus()),
         RequestSample("get_status with metrics", GetStatus(includesMetrics: true)),
         RequestSample("diagnose", Diagnose(authority: authority)),
@@ -114,6 +119,12 @@ enum WireSamples {
             "list_accounts",
             AnyReply(ListAccounts.Reply(accounts: [account], next: "page-3"), to: ListAccounts.self, id: 1)),
         ReplySample("remove_account", AnyReply(RemoveAccount.Reply(removed: true), to: RemoveAccount.self, id: 1)),
+        ReplySample(
+            "remove_account with a page",
+            AnyReply(
+                RemoveAccount.Reply(
+                    removed: true, signOutPages: ["https://login.example.com/logout?client_id=notes"]),
+                to: RemoveAccount.self, id: 1)),
         ReplySample(
             "get_status",
             AnyReply(

@@ -819,10 +819,12 @@ struct  Sso__RemoveAccount
    */
   protobuf_c_boolean has_environment;
   ProtobufCBinaryData environment;
+  protobuf_c_boolean has_wants_sign_out_pages;
+  protobuf_c_boolean wants_sign_out_pages;
 };
 #define SSO__REMOVE_ACCOUNT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&sso__remove_account__descriptor) \
-    , 0, {0,NULL}, 0, {0,NULL}, NULL, 0, SSO__REMOVAL_EXTENT__REMOVE_APP, 0, {0,NULL} }
+    , 0, {0,NULL}, 0, {0,NULL}, NULL, 0, SSO__REMOVAL_EXTENT__REMOVE_APP, 0, {0,NULL}, 0, 0 }
 
 
 struct  Sso__RemoveAccountReply
@@ -830,10 +832,15 @@ struct  Sso__RemoveAccountReply
   ProtobufCMessage base;
   protobuf_c_boolean has_removed;
   protobuf_c_boolean removed;
+  /*
+   * URLs, if the request wants them
+   */
+  size_t n_sign_out_pages;
+  ProtobufCBinaryData *sign_out_pages;
 };
 #define SSO__REMOVE_ACCOUNT_REPLY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&sso__remove_account_reply__descriptor) \
-    , 0, 0 }
+    , 0, 0, 0,NULL }
 
 
 struct  Sso__GetStatus

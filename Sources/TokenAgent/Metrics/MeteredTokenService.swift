@@ -48,6 +48,10 @@ struct MeteredTokenService: TokenService {
         try await service.beginDeviceCode(request)
     }
 
+    func signOutPage(of authority: Authority, for clientID: ClientID?) async throws(TokenError) -> String? {
+        try await service.signOutPage(of: authority, for: clientID)
+    }
+
     func probe(_ authority: Authority) async -> Result<ServerClock, TokenError> { await service.probe(authority) }
 }
 

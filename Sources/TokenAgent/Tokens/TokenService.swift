@@ -32,6 +32,9 @@ protocol TokenService: Sendable {
     /// Begins a device code sign-in (RFC 8628 section 3.2).
     func beginDeviceCode(_ request: DeviceCodeRequest) async throws(TokenError) -> DeviceCodeGrant
 
+    /// The page that ends the session of a browser at an authority; nil if it has none.
+    func signOutPage(of authority: Authority, for clientID: ClientID?) async throws(TokenError) -> String?
+
     /// Checks that an authority answers, and returns its time.
     func probe(_ authority: Authority) async -> Result<ServerClock, TokenError>
 }

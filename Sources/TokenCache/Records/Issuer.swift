@@ -111,12 +111,14 @@ extension AccountCredentials {
 extension AccountMetadataRecord {
     /// The authorities of a host that the app has used, as authorities of one kind.
     func authorities(of kind: Authority.Kind, at environment: String) -> [Authority] {
+        authorities(of: kind).filter { $0.environment == environment }
+    }
+
+    /// The authorities that the app has used, as authorities of one kind, in any order.
+    func authorities(of kind: Authority.Kind) -> [Authority] {
         authorityMap.keys.compactMap { name in
             // The URL, after a prefix for apps that accept several clouds.
-            guard let url = name.split(separator: " ").last, let authority = try? Authority(String(url), kind: kind),
-                authority.environment == environment
-            else { return nil }
-            return authority
+            name.split(separator: " ").last.flatMap { try? Authority(String($0), kind: kind) }
         }
     }
 }

@@ -140,7 +140,7 @@ extension AccountCredentials {
 
     /// The kind of an account's provider, of those that Microsoft's libraries save alike: Entra, a customer tenant or a B2C policy.
     /// Nil if the host is not known as Entra's.
-    private static func entraKind(
+    static func entraKind(
         of account: AccountKey, at environment: String, _ clouds: CloudDirectory
     ) -> Authority.Kind? {
         let host = URLParts.host(ofEnvironment: environment)

@@ -38,7 +38,7 @@ extension CredentialCache {
 
     /// The accounts that a request means. An identifier includes accounts that are known only by one of its usernames; and both include the
     /// refresh tokens of an earlier version that may belong to one of the accounts.
-    private func accounts(of request: RemoveAccount, in partition: Partition) -> [AccountKey] {
+    func accounts(of request: RemoveAccount, in partition: Partition) -> [AccountKey] {
         let reference = request.account
         var accounts: [AccountKey] = []
         var uncertain: Set<AccountKey> = []

@@ -10,6 +10,9 @@ package struct Endpoints: Sendable, Equatable {
     package var deviceCode: String?
     /// The pushed authorization request endpoint (RFC 9126 section 5); nil if the provider has none.
     package var pushedAuthorization: String?
+    /// The page that ends the session of a browser (OpenID Connect RP-Initiated Logout 1.0 section 2.1); nil if the provider has none, or
+    /// names one that must not be opened.
+    package var endSession: String?
     /// Whether the provider refuses authorization requests that were not pushed.
     package var requiresPushedAuthorization = false
     /// The reserved scopes that may be sent: without those that an OpenID provider does not have, whose discovery document lists its scopes.
@@ -34,10 +37,14 @@ package struct Endpoints: Sendable, Equatable {
         func admits(_ named: String?) -> Bool { named.map { $0 == identifier } ?? !isNamedInResponses }
     }
 
-    package init(token: String, authorization: String, deviceCode: String? = nil, issuer: ExpectedIssuer? = nil) {
+    package init(
+        token: String, authorization: String, deviceCode: String? = nil, endSession: String? = nil,
+        issuer: ExpectedIssuer? = nil
+    ) {
         self.token = token
         self.authorization = authorization
         self.deviceCode = deviceCode
+        self.endSession = endSession
         self.issuer = issuer
     }
 
@@ -46,7 +53,9 @@ package struct Endpoints: Sendable, Equatable {
         guard authority.kind != .openID else { return nil }
         let base = authority.url + (authority.usesV1Paths(version) ? "/oauth2" : "/oauth2/v2.0")
         self.init(
-            token: base + "/token", authorization: base + "/authorize", deviceCode: base + "/devicecode")
+            token: base + "/token", authorization: base + "/authorize", deviceCode: base + "/devicecode",
+            // An AD FS without a discovery document, that of Windows Server 2012 R2, has no such page.
+            endSession: authority.kind == .adfs ? nil : base + "/logout")
     }
 
     /// The URL of the authority's OpenID Connect discovery document.
@@ -72,6 +81,7 @@ package struct Endpoints: Sendable, Equatable {
         else { throw response.invalid("does not name a token endpoint and an authorization endpoint") }
         self.init(
             token: token, authorization: authorization, deviceCode: document.text("device_authorization_endpoint"),
+            endSession: Self.signOutPage(document, of: authority),
             issuer: try Self.issuer(document, of: authority, response))
         pushedAuthorization = document.text("pushed_authorization_request_endpoint")
         requiresPushedAuthorization = document["require_pushed_authorization_requests"]?.boolean ?? false
@@ -133,7 +143,7 @@ package struct Endpoints: Sendable, Equatable {
 
     /// Whether a URL has no fragment (RFC 6749 sections 3.1 and 3.2) and no characters that URLs never have, such as line
     /// breaks, and is not too long for a message.
-    private static func isPlain(_ url: String) -> Bool {
+    static func isPlain(_ url: String) -> Bool {
         isURL(url) && !url.utf8.contains(UInt8(ascii: "#"))
     }
 

@@ -116,29 +116,37 @@ public struct RemoveAccount: Sendable, Equatable {
     /// The account's environment: another identity provider may have an account with the same identifier or username. Nil for
     /// the accounts of every identity provider.
     public var environment: String?
+    /// Whether the reply has the pages that end the sessions of a browser. The agent may have to ask the identity providers for them, which
+    /// delays the reply by five seconds at most.
+    public var wantsSignOutPages: Bool
     /// See `ConfinableRequest.isConfined`.
     package var isConfined = false
 
     /// Creates the request, by default for the tokens of the app.
     public init(
         clientID: ClientID, sharingGroup: SharingGroup = .standard, account: AccountReference, extent: Extent = .app,
-        environment: String? = nil
+        environment: String? = nil, wantsSignOutPages: Bool = false
     ) {
         self.clientID = clientID
         self.sharingGroup = sharingGroup
         self.account = account
         self.extent = extent
         self.environment = environment?.trimmedNonEmpty
+        self.wantsSignOutPages = wantsSignOutPages
     }
 
     /// The result of the removal.
     public struct Reply: Sendable, Equatable {
         /// Whether anything has changed: something was removed, or an app without tokens of the account is signed out of it from now on.
         public var removed: Bool
+        /// The URLs of the pages that end the sessions of a browser, one for each identity provider of the account whose page is known. Empty
+        /// unless the request wants them, for `Extent.everything`, and from an agent of an earlier version.
+        public var signOutPages: [String]
 
         /// Creates the reply.
-        public init(removed: Bool) {
+        public init(removed: Bool, signOutPages: [String] = []) {
             self.removed = removed
+            self.signOutPages = signOutPages
         }
     }
 }

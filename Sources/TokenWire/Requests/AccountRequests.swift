@@ -55,7 +55,8 @@ extension RemoveAccount: WireRequest {
             sharingGroup: try fields.sharingGroup(value?.sharingGroup),
             account: try fields.account(value?.account),
             extent: try fields.choice("extent", value?.extent) ?? .app,
-            environment: try fields.text("environment", value?.environment))
+            environment: try fields.text("environment", value?.environment),
+            wantsSignOutPages: fields.wish("wants_sign_out_pages", value?.wantsSignOutPages))
     }
 }
 
@@ -64,6 +65,7 @@ extension RemoveAccount.Reply: WireMessage {
 
     package init(_ value: RemoveAccount.Reply?, _ fields: inout WireFields) throws(TokenError) {
         self.init(
-            removed: fields.flag("removed", value?.removed) ?? false)
+            removed: fields.flag("removed", value?.removed) ?? false,
+            signOutPages: try fields.texts("sign_out_pages", value?.signOutPages))
     }
 }

@@ -80,8 +80,9 @@ struct SignOutCommand: Command {
             RemoveAccount(
                 clientID: remembered, sharingGroup: filter.sharingGroup,
                 account: others.isEmpty ? found.reference : wanted.reference, extent: isWhole ? .account : .app,
-                environment: account.values.name == nil ? found.environment : nil))
-        if endsBrowserSession { openSignOutPage(of: found, tokens) }
+                environment: account.values.name == nil ? found.environment : nil,
+                wantsSignOutPages: endsBrowserSession))
+        if endsBrowserSession { openSignOutPages(reply.signOutPages, of: [found] + others) }
         var printout = Printout(removed: reply.removed, account: AccountNamesJSON(found))
         if !others.isEmpty { (printout.account.environment, printout.account.identifier) = (nil, nil) }
         if let affected, let apps {
@@ -168,23 +169,27 @@ struct SignOutCommand: Command {
         return "Signed out \(account) of \(apps.joined(separator: ", ")): removed \(tokens)."
     }
 
-    /// Opens the page, which the user may have to do: the account is signed out in any case.
-    private func openSignOutPage(of account: Account, _ tokens: AccountTokens?) {
-        guard let authority = Authority(of: account, localScheme: tokens?.localScheme ?? "https"),
-            authority.kind == .entra || authority.kind == .ciam
-        else {
-            Terminal.printError(
-                ["ssoctl: the page that ends the session at \(account.environment) is not known"].joinedLines)
-            return
-        }
-        let page = "\(authority.url)/oauth2/v2.0/logout"
-        Terminal.writeError("To end the session of the browser, open: " + .link(page) + "\n")
-        do throws(TokenError) {
-            try Browser(commands: SignInPresenter().browserCommands).open(page) { reason in
-                Terminal.printError("ssoctl: \(reason)")
+    /// Opens the pages, which the user may have to do: the accounts are signed out in any case.
+    ///
+    /// - Parameter accounts: the accounts, each of another provider.
+    private func openSignOutPages(_ pages: [String], of accounts: [Account]) {
+        for page in pages {
+            Terminal.writeError("To end the session of the browser, open: " + .link(page) + "\n")
+            do throws(TokenError) {
+                try Browser(commands: SignInPresenter().browserCommands).open(page) { reason in
+                    Terminal.printError("ssoctl: \(reason)")
+                }
+            } catch {
+                Terminal.printError(error.problem.printed(by: "ssoctl"))
             }
-        } catch {
-            Terminal.printError(error.problem.printed(by: "ssoctl"))
         }
+        let hosts = Set(accounts.map(\.environment)).sorted()
+        guard pages.count < hosts.count else { return }
+        let known = pages.isEmpty ? "no page is known" : "not every page is known"
+        Terminal.printError(
+            [
+                "ssoctl: \(known) that ends the session of the browser at \(hosts.joined(separator: " and ")); the provider names none, "
+                    + "or has not answered in time"
+            ].joinedLines)
     }
 }

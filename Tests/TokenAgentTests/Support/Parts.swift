@@ -25,6 +25,7 @@ actor Parts {
     let redeemer: RefreshTokenRedeemer
     let silentRequests: SilentRequests
     let signIns: SignInSessions
+    let signOutPages: SignOutPages
     let lifecycle: StoreLifecycle
 
     init(on target: (any CacheStore)? = nil) {
@@ -39,6 +40,7 @@ actor Parts {
         redeemer = RefreshTokenRedeemer(core)
         silentRequests = SilentRequests(core, redeemer)
         signIns = SignInSessions(core, userID: geteuid(), browserTimeout: .seconds(60))
+        signOutPages = SignOutPages(core)
         lifecycle = StoreLifecycle(core, store: target, timers: timers.timers, logger: logger)
         self.core = core
     }
@@ -156,6 +158,13 @@ actor Parts {
             guard let begun else { return false }
             return try await parts.core.removals.finish(begun)
         }
+    }
+
+    /// Looks for the pages that end the sessions of a username in a browser.
+    func findSignOutPages(named username: String) -> Pending<[String]> {
+        let request = RemoveAccount(
+            clientID: .sample, account: AccountReference(username: username), extent: .account, wantsSignOutPages: true)
+        return Pending(signOutPages.find(for: request))
     }
 
     // MARK: State

@@ -22,6 +22,7 @@ final class ScriptedProvider: TokenService {
     let discoveries = Mailbox<Call<Authority, [CloudDirectory.Cloud]>>()
     let federations = Mailbox<Call<String, Void>>()
     let deviceCodes = Mailbox<Call<DeviceCodeRequest, DeviceCodeGrant>>()
+    let signOutPages = Mailbox<Call<Authority, String?>>()
 
     func redeem(_ request: TokenRequest, _ delivery: DeliveryTracker?) async throws(TokenError) -> IssuedTokens {
         try await Self.ask((request, delivery), redemptions)
@@ -47,6 +48,10 @@ final class ScriptedProvider: TokenService {
 
     func beginDeviceCode(_ request: DeviceCodeRequest) async throws(TokenError) -> DeviceCodeGrant {
         try await Self.ask(request, deviceCodes)
+    }
+
+    func signOutPage(of authority: Authority, for clientID: ClientID?) async throws(TokenError) -> String? {
+        try await Self.ask(authority, signOutPages)
     }
 
     func probe(_ authority: Authority) async -> Result<ServerClock, TokenError> {

@@ -22,7 +22,8 @@ internal import TokenModel
             #expect(
                 endpoints
                     == Endpoints(
-                        token: base + "token", authorization: base + "authorize", deviceCode: base + "devicecode"))
+                        token: base + "token", authorization: base + "authorize", deviceCode: base + "devicecode",
+                        endSession: base + "logout"))
         }
     }
 

@@ -126,16 +126,4 @@ internal import TokenModel
             #expect(fixture.server.received.count == 258)
         }
     }
-
-    /// Nothing opens the page for signing out: whatever a provider says of it, its tokens can be renewed.
-    @Test(arguments: [#""http://evil.example/p""#, #""javascript:alert(1)""#, #""/logout""#, "5"])
-    func ignoresThePageForSigningOut(page: String) async throws {
-        let document = """
-            {"token_endpoint":"https://x/t","authorization_endpoint":"https://x/a","end_session_endpoint":\(page)}
-            """
-        try await EndpointFixture.with({ _ in .json(document) }) { fixture in
-            let endpoints = try await fixture.endpoint.endpoints(of: fixture.authority, version: .v2)
-            #expect(endpoints == Endpoints(token: "https://x/t", authorization: "https://x/a"))
-        }
-    }
 }
