@@ -27,6 +27,15 @@ internal import Testing
         #expect(TerminalText.line(text) == line)
     }
 
+    @Test(arguments: [
+        ("plain", 5), ("漢字", 4), ("e\u{301}", 1), ("\u{301}a", 1), ("हिन्दी", 5), ("か\u{3099}", 2),
+        ("a\u{200B}b\u{2060}", 2), ("sh\u{AD}y", 4), ("\u{1112}\u{1161}\u{11AB}", 2), ("👨‍👩‍👧", 2), ("🇩🇪", 2),
+        ("1\u{FE0F}\u{20E3}", 2),
+    ])
+    func countsTheColumnsOfLettersAndNotOfMarks(text: String, columns: Int) {
+        #expect(TerminalColumns.width(text) == columns)
+    }
+
     /// A program that reads the document gets the same values.
     @Test func keepsTheValuesOfAJSONDocument() throws {
         let value = ["name": (0..<0x3000).compactMap { Unicode.Scalar($0).map(String.init) }.joined() + "\u{E0041}"]

@@ -16,7 +16,7 @@ struct WatchCommand: AsyncParsableCommand {
             Examples:
               ssoctl watch
               ssoctl watch --app graph             the accounts and events of one app
-              ssoctl watch --json | jq -r 'select(.event == "signedOut").account.username'
+              ssoctl watch --json | jq -r 'select(.event=="signedOut").account.username'
             """)
 
     @OptionGroup(title: "App") var app: AppFilterOptions
@@ -92,7 +92,8 @@ private struct EventOutput: Sendable {
     private func line(_ event: AgentEvent) async -> String {
         let what = what(event)
         guard let account = account(of: event) else { return "\(Phrases.clock(event.time))  \(what)" }
-        let padding = String(repeating: " ", count: max(Self.width - what.count, 0))
+        let columns = TerminalColumns.width(TerminalText.neutralised(what))
+        let padding = String(repeating: " ", count: max(Self.width - columns, 0))
         let remedy = await event.kind == .interactionDue ? remedy(signIn(event)) : ""
         return "\(Phrases.clock(event.time))  \(what)\(padding)  \(account)\(remedy)"
     }

@@ -39,8 +39,11 @@ enum Table {
         return table + "\n\n" + .dim("Too wide for this terminal: \(names.joined(separator: " and ")). \(elsewhere)")
     }
 
-    /// Each cell is on one line, whatever characters a name has.
-    private static func cleaned(_ rows: [[String]]) -> [[String]] { rows.map { $0.map { UntrustedText.clean($0) } } }
+    /// Each cell is on one line, whatever characters a name has, and as it is shown: characters that are written as their numbers take
+    /// more columns.
+    private static func cleaned(_ rows: [[String]]) -> [[String]] {
+        rows.map { $0.map { TerminalText.neutralised(UntrustedText.clean($0, limit: .max)) } }
+    }
 
     private static func widths(_ header: [String], _ rows: [[String]]) -> [Int] {
         var widths = header.map(TerminalColumns.width)

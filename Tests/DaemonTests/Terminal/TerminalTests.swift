@@ -2,6 +2,8 @@ internal import AgentTestSupport
 internal import Foundation
 internal import TestSupport
 internal import Testing
+internal import TokenModel
+internal import TokenWire
 
 /// What the programs print: nothing in it is obeyed by a terminal, wherever it comes from.
 @Suite(.bounded) struct TerminalTests {
@@ -66,6 +68,32 @@ internal import Testing
             Self.expectHarmless(ended.output)
             #expect(!ended.output.split(separator: "\n").contains { $0.hasPrefix("Imported 9") })
             withExtendedLifetime(agent) {}
+        }
+    }
+
+    /// A character that is written as its number takes more columns than it has characters.
+    @Test func alignsTheColumnsOfNamesWithWhatATerminalObeys() async throws {
+        try await AgentProcessFixture.with { f in
+            let path = f.folder.file("other.sock")
+            let accounts = ["al\u{200E}ice@contoso.com", "bob\u{FEFF}@contoso.com", "carol@contoso.com"].map {
+                Account(homeAccountID: HomeAccountID("a.b"), username: $0, environment: "host", source: .msal)
+            }
+            let agent = try PretendedAgent(at: path) { frame in
+                if (try? frame.request(ListAccounts.self)) != nil {
+                    let list = ListAccounts.Reply(accounts: accounts)
+                    return ReplyFrame.encode(.success(list), to: ListAccounts.self, id: frame.id)
+                }
+                guard (try? frame.request(ListCredentials.self)) != nil else { return nil }
+                let denied = TokenError(.requestDenied, "not for this program")
+                return ReplyFrame.encode(.failure(denied), to: ListCredentials.self, id: frame.id)
+            }
+            defer { agent.end() }
+            let printed = try await f.ssoctl(["accounts"], variables: ["SSO_AGENT_SOCK": path]).output
+            let identifiers = printed.split(separator: "\n").compactMap { line in
+                line.firstRange(of: "a.b").map { line.distance(from: line.startIndex, to: $0.lowerBound) }
+            }
+            #expect(printed.contains("al\\u200Eice") && printed.contains("bob\\uFEFF"), "\(printed)")
+            #expect(identifiers.count == 3 && Set(identifiers).count == 1, "\(printed)")
         }
     }
 
