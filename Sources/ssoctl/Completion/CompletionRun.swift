@@ -1,6 +1,7 @@
 internal import AgentSocket
 internal import ArgumentParser
 internal import Dispatch
+internal import PosixFiles
 internal import TokenModel
 
 #if canImport(Glibc)
@@ -35,12 +36,13 @@ enum CompletionRun {
             || ServiceUnit.isRunning(environment)
     }
 
-    /// The words as the shell's script wants them: once each, without those that no command line can have.
+    /// The words as the shell's script wants them: once each, without those that no command line can have, or that would be printed with
+    /// numbers in place of characters and so name nothing.
     static func words(_ words: [String], for shell: CompletionShell?) -> [String] {
         var seen: Set<String> = []
         return words.filter { word in
             !word.isEmpty && word.utf8.count <= 256 && word.utf8.first != UInt8(ascii: "-")
-                && UntrustedText.clean(word) == word
+                && UntrustedText.clean(word) == word && TerminalText.neutralised(word) == word
                 && seen.insert(word).inserted
         }.map { word in
             switch shell {
