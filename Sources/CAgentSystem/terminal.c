@@ -15,6 +15,8 @@ static struct termios shown;
 static char prompt[128];
 static volatile sig_atomic_t hidden = -1;
 static volatile sig_atomic_t is_suspending;
+/* Whether the caller has been told to write the prompt. */
+static volatile sig_atomic_t is_prompting;
 
 /* Discards what has been typed, and hides what is typed from now on. */
 static int hide(void) {
@@ -38,6 +40,8 @@ static void hide_again(void) {
     /* The shell may have changed the terminal meanwhile. Without ECHO, it is as this process has left it. */
     if (tcgetattr(hidden, &present) == 0 && (present.c_lflag & ECHO) != 0) shown = present;
     hide();
+    /* A process that was started in the background has written none. */
+    if (!is_prompting) return;
     ssize_t ignored = write(STDERR_FILENO, prompt, strlen(prompt));
     (void)ignored;
 }
@@ -75,6 +79,7 @@ static void continued(int number) {
 int agent_hide_typing(int terminal, const char *text) {
     if (tcgetattr(terminal, &shown) != 0) return errno;
     hidden = terminal;
+    is_prompting = 0;
     prompt[0] = 0;
     if (strlen(text) < sizeof prompt) strcpy(prompt, text);
     struct sigaction action = {0};
@@ -86,7 +91,9 @@ int agent_hide_typing(int terminal, const char *text) {
         action.sa_handler = index < ending_count ? ended : signals[index] == SIGTSTP ? suspended : continued;
         sigaction(signals[index], &action, &before[index]);
     }
-    return hide();
+    int result = hide();
+    is_prompting = 1;
+    return result;
 }
 
 void agent_show_typing(void) {

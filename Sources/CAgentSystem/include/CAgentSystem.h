@@ -259,7 +259,7 @@ int agent_call_keyring_helper(
 
 /* Keeps what is typed at a terminal from showing, until `agent_show_typing` or a signal that ends the process; 0, or an
    errno. While the process is suspended, as by Ctrl-Z, the terminal is as before; when it goes on, what has been typed is discarded,
-   and the text of the prompt is written to standard error again. */
+   and the text of the prompt, which the caller writes afterwards, is written to standard error again. */
 int agent_hide_typing(int terminal, const char *prompt);
 void agent_show_typing(void);
 

@@ -215,6 +215,23 @@ internal import TokenModel
         }
     }
 
+    /// The shell stops a job in the background that would change the terminal.
+    @Test func promptsOnceAfterItWasStartedInTheBackground() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.waitUntilOpen()
+            let steps = [
+                ("job stopped", "shown\n"), ("New passphrase: ", "short\n"), ("job ended", "shown again\n"),
+            ]
+            let ended = try await f.onTerminal(
+                ["key", "set", "passphrase"], steps, variables: ["JOB_IN_BACKGROUND": "1"], hasShell: true
+            ).finish()
+            let prompts = ended.output.ranges(of: "New passphrase: ")
+            #expect(ended.status == 1 && prompts.count == 1, "\(ended)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     /// Without a store, there is no key that could be replaced: the command creates both.
     @Test func createsAStoreWithTheRequiredSource() async throws {
         try await AgentProcessFixture.with { f in

@@ -1,4 +1,5 @@
-"""A shell with job control: runs a program in the foreground of a terminal of its own, and prints what the terminal shows.
+"""A shell with job control: runs a program in the foreground of a terminal of its own, or with the variable JOB_IN_BACKGROUND in its
+background, and prints what the terminal shows.
 
 Arguments: as those of terminal.py. When the program has been stopped, the shell takes the terminal, writes “job stopped”, reads a
 line, writes it as “the shell has read: …”, and continues the program in the foreground. When the program has ended, it does the
@@ -21,7 +22,8 @@ def run_as_shell(program):
     job = os.fork()
     if job == 0:
         os.setpgid(0, 0)
-        os.tcsetpgrp(0, os.getpgrp())
+        if "JOB_IN_BACKGROUND" not in os.environ:
+            os.tcsetpgrp(0, os.getpgrp())
         for number in (signal.SIGINT, signal.SIGTSTP, signal.SIGTTOU):
             signal.signal(number, signal.SIG_DFL)
         os.execv(program[0], program)
