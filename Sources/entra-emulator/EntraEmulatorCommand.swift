@@ -32,7 +32,8 @@ struct EntraEmulatorCommand: AsyncParsableCommand {
               sleep 1
               ssoctl sign-in
               ssoctl token --decode
-              curl http://127.0.0.1:8080/control/users -d '{"username":"carl@contoso.com"}'
+              curl http://127.0.0.1:8080/control/users \\
+                -d '{"username":"carl@contoso.com"}'
               curl http://127.0.0.1:8080/control/faults \\
                 -d '{"grant":"refresh_token","error":"invalid_grant"}'
               curl http://127.0.0.1:8080/control/faults -d '{"status":503,"count":0}'

@@ -127,12 +127,20 @@ struct SSOCtl: AsyncParsableCommand {
             let isOnOneLine = ["audit", "watch"].contains(arguments.first)
             Terminal.print(isOnOneLine ? Terminal.jsonLine(failure) : Terminal.json(failure))
         } else if status.isSuccess, !text.isEmpty {
-            Terminal.print(text)
+            Terminal.print(withBrokenUsage(text) + "\n")
         } else if !text.isEmpty {
             Terminal.printError(text)
         }
         if status.isSuccess, Terminal.reportLostOutput() { exit(withError: ExitCode(ExitStatus.failed.rawValue)) }
         exit(withError: status)
+    }
+
+    /// The text of `--help`, of which ArgumentParser has broken every line but that of the usage. Any other text stays as it is.
+    private static func withBrokenUsage(_ text: String) -> StyledText {
+        guard let heading = text.firstRange(of: "\nUSAGE: ") else { return StyledText(text).fixed }
+        let usage = text[text.index(after: heading.lowerBound)...].prefix { $0 != "\n" }
+        return StyledText(String(text[..<usage.startIndex])).fixed + StyledText(String(usage))
+            + StyledText(String(text[usage.endIndex...])).fixed
     }
 
     private static var commandTypes: [any ParsableCommand.Type] {

@@ -78,9 +78,9 @@ def paragraph(markdown):
 
 
 def literal(lines):
-    """Lines that stay as they are, indented."""
+    """Lines that stay as they are, indented as the text is: with more, examples would be wider than a terminal."""
     shown = [escape(line, is_code=True) for line in lines]
-    return [".Bd -literal -offset indent"] + ["\\&" + l if l[:1] in ".\\" and l[:1] == "." else l for l in shown] + [".Ed"]
+    return [".Bd -literal"] + ["\\&" + l if l[:1] in ".\\" and l[:1] == "." else l for l in shown] + [".Ed"]
 
 
 def tagged(items):

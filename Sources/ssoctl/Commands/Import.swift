@@ -14,7 +14,7 @@ struct ImportCommand: Command {
             without accounts, such as {}, is no error: there is nothing to import then.
 
             Examples:
-              ssoctl import --find                 what other tools have left in plain text
+              ssoctl import --find                 what other tools left in plain text
               ssoctl import --from azure-cli       the caches of “az login”
               ssoctl import cache.json --dry-run   only report what a file would bring
               program | ssoctl import /dev/stdin

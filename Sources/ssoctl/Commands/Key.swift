@@ -69,7 +69,7 @@ struct KeySetCommand: Command {
             with one, then the new one.
 
             Examples:
-              ssoctl key set passphrase            asked for after each start of the agent
+              ssoctl key set passphrase            asked for after each start
               ssoctl key set file
             """)
 

@@ -46,6 +46,15 @@ internal import Testing
         }
     }
 
+    /// An example that is broken does not run when it is copied.
+    @Test func showsExamplesWithinTheWidthOfATerminal() async throws {
+        let pages = try await Self.pages(in: TemporaryFolder())
+        for (name, page) in pages where name.hasSuffix(".1") {
+            let parts = page.components(separatedBy: "\n.Bd -literal").dropFirst()
+            #expect(!parts.isEmpty && parts.allSatisfy { $0.hasPrefix("\n") }, "\(name) indents its examples")
+        }
+    }
+
     /// What the pages are made of is in them.
     @Test func hasOptionsVariablesKeysAndRequests() async throws {
         let pages = try await Self.pages(in: TemporaryFolder())

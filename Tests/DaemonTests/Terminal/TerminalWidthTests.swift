@@ -22,6 +22,9 @@ internal import Testing
             #expect(asked.allSatisfy { $0.count <= columns }, "\(asked)")
             let refused = try await shown(f, ["app", "add", "a", "--client-id", "b"], columns: columns)
             #expect(refused.count > 2 && refused.allSatisfy { $0.count <= columns }, "\(refused)")
+            let help = try await shown(f, ["sign-out", "--help"], columns: columns)
+            #expect(help.contains { $0.hasPrefix("USAGE: ssoctl sign-out [<account>] ") }, "\(help)")
+            #expect(help.allSatisfy { $0.count <= columns }, "\(help)")
             withExtendedLifetime(agent) {}
         }
     }
