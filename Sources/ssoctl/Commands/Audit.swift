@@ -109,6 +109,6 @@ extension AuditLine {
             scopes.joined(separator: " ").trimmedNonEmpty, self["account"].map { "account \($0.prefix(8))" },
             self["username"],
         ]
-        return words.compactMap(\.self).map { UntrustedText.clean($0) }.joined(separator: " ")
+        return words.compactMap(\.self).map { UntrustedText.clean($0, limit: .max) }.joined(separator: " ")
     }
 }
