@@ -145,6 +145,17 @@ internal import TokenWire
         }
     }
 
+    /// A script would wait until the code expires.
+    @Test func showsNoCodeIfNobodyIsToBeAsked() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            let ended = try await f.ssoctl(["sign-in", "--prompt", "none"], status: 1, variables: ["BROWSER": ""])
+            #expect(ended.errors.contains("no browser could be started"), "\(ended)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     @Test func showsACodeIfThereIsNoBrowser() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
