@@ -165,7 +165,7 @@ package final class AgentServer: Sendable {
         try await base.loop.submit {
             owner.assumeIsolated { owner in
                 owner.sockets.start(publicationServer(options, acceptor, registry, audit))
-                owner.start(passphrase: passphrase)
+                owner.lifecycle.load(passphrase: passphrase)
             }
         }.get()
         let listener = try await acceptor.bootstrap().withBoundSocket(descriptor).get()
@@ -262,7 +262,7 @@ package final class AgentServer: Sendable {
         await runWithTimeout(Self.publicationTime) {
             owner.assumeIsolated { owner in
                 owner.retirePage()
-                owner.cancelReload()
+                owner.configuration.cancel()
                 return owner.sockets.stop()
             }
         }

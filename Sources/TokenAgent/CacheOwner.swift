@@ -20,17 +20,17 @@ actor CacheOwner {
     private let options: AgentOptions
     let core: AgentCore
     let sockets: PublishedSockets
-    private let redeemer: RefreshTokenRedeemer
+    let redeemer: RefreshTokenRedeemer
     private let silentRequests: SilentRequests
     let signIns: SignInSessions
     private let signOutPages: SignOutPages
     private let transfers: CacheTransfers
-    private let lifecycle: StoreLifecycle
-    private let diagnosis: AgentHealth
+    let lifecycle: StoreLifecycle
+    let diagnosis: AgentHealth
     private let audit: AuditTrail?
     /// The access policy in effect.
     private(set) var policy: PeerPolicy
-    private let configuration: ConfigurationReload
+    let configuration: ConfigurationReload
     private let endpoint: TokenEndpointClient
 
     init(
@@ -249,18 +249,6 @@ actor CacheOwner {
         return .now(.success(status))
     }
 
-    /// The time since the start, in seconds.
-    var uptime: Int64 { diagnosis.uptime }
-
-    /// Whether requests are answered from the cache.
-    var isLoaded: Bool { lifecycle.isLoaded }
-
-    /// The number of redemptions in progress.
-    var redemptionCount: Int { redeemer.count }
-
-    /// The number of sign-ins in progress.
-    var signInCount: Int { signIns.count }
-
     func diagnose(_ request: Diagnose, from connection: ConnectionID) -> Answer<Diagnose.Reply> {
         later { owner async throws(TokenError) in
             Diagnose.Reply(checks: try await owner.diagnosis.checks(request, for: connection.peer))
@@ -298,9 +286,6 @@ actor CacheOwner {
         }
     }
 
-    /// Ends the reading of the configuration, since the agent stops.
-    func cancelReload() { configuration.cancel() }
-
     func hello(_ request: Hello) -> Answer<Hello.Reply> {
         guard request.protocolVersion >= 1 else {
             return .now(.failure(TokenError(.unsupportedProtocolVersion, "this agent speaks version 1 and later")))
@@ -331,11 +316,6 @@ actor CacheOwner {
         case .untilLoadedOrTimeout: lifecycle.untilLoadedOrTimeout()?.map { .success(()) }
         }
     }
-
-    /// Starts loading the store. Requests that need no cache are answered meanwhile.
-    func start(passphrase: Secret?) { lifecycle.load(passphrase: passphrase) }
-
-    func connectionBegan(_ connection: ConnectionID) { signIns.connectionOpened(connection) }
 
     /// Ends what a connection that has ended has begun, except for imports that have arrived completely, and sign-ins for which another
     /// connection waits.

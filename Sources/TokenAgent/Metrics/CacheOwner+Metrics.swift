@@ -21,12 +21,12 @@ extension CacheOwner {
     var metrics: [AgentMetric] {
         let cache = core.memory.cache
         let gauges: [(MetricName, Int64)] = [
-            (.uptime, uptime), (.redemptionsInProgress, Int64(redemptionCount)),
-            (.signInsInProgress, Int64(signInCount)),
+            (.uptime, diagnosis.uptime), (.redemptionsInProgress, Int64(redeemer.redemptions.count)),
+            (.signInsInProgress, Int64(signIns.count)),
             (.publishedSockets, Int64(sockets.paths.count)), (.keptReplies, Int64(core.replies.count)),
             (.keptReplyBytes, Int64(core.replies.size)), (.subscriptions, Int64(core.events.count)),
             (.watchers, Int64(core.events.waitingCount)), (.accounts, Int64(cache.accountCount)),
-            (.credentials, Int64(cache.credentialCount)), (.storeLoaded, isLoaded ? 1 : 0),
+            (.credentials, Int64(cache.credentialCount)), (.storeLoaded, lifecycle.isLoaded ? 1 : 0),
             (.unsavedChanges, core.commits.hasUnsavedChanges ? 1 : 0),
         ]
         let info = AgentMetric(

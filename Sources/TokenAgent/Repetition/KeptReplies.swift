@@ -251,13 +251,3 @@ final class KeptReplies {
     /// The memory of an entry besides its request and its reply, in bytes.
     private static let overhead = 1024
 }
-
-extension CacheOwner {
-    /// Keeps the reply to a request for its repetitions.
-    func keep(_ reply: [UInt8], to frame: ArraySlice<UInt8>, _ entry: KeptReplies.Entry, of peer: PeerKey) {
-        core.replies.keep(reply, to: frame, entry, of: peer)
-    }
-
-    /// Called when a peer has no connection any more.
-    func peerEnded(_ peer: PeerKey) { core.replies.disown(peer) }
-}

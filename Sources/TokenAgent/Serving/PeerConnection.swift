@@ -67,7 +67,7 @@ final class PeerConnection: ChannelInboundHandler, PeerWork {
         let operations = context.pipeline.syncOperations
         socket = try? operations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { $0 }
         let id = id
-        owner.assumeIsolated { $0.connectionBegan(id) }
+        owner.assumeIsolated { $0.signIns.connectionOpened(id) }
         context.fireChannelActive()
         registry.opened(self, of: usage, id)
         // A socket that was withdrawn since the peer was identified has closed its other connections already.
@@ -87,7 +87,7 @@ final class PeerConnection: ChannelInboundHandler, PeerWork {
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        if registry.left(usage, id) { owner.assumeIsolated { [id] in $0.peerEnded(id.peer) } }
+        if registry.left(usage, id) { owner.assumeIsolated { [id] in $0.core.replies.disown(id.peer) } }
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -280,7 +280,7 @@ final class PeerConnection: ChannelInboundHandler, PeerWork {
         case .now(let reply): write(reply, context)
         case .repeatable(let reply, let entry):
             write(reply, context)
-            if let bytes { owner.assumeIsolated { $0.keep(reply, to: bytes, entry, of: id.peer) } }
+            if let bytes { owner.assumeIsolated { $0.core.replies.keep(reply, to: bytes, entry, of: id.peer) } }
         case .withDescriptor(let reply, let descriptor): write(reply, withDescriptor: descriptor, context)
         case .later(let future):
             wait(for: future, max(length, handler.allowance), watchesEvents: handler.watchesEvents) { .reply($0) }

@@ -45,9 +45,6 @@ final class RefreshTokenRedeemer {
         now = core.now
     }
 
-    /// The number of redemptions in progress.
-    var count: Int { redemptions.count }
-
     /// Redeems a refresh token of the plan. If that fails, or takes too long, the result is the plan's fallback if it is still valid.
     ///
     /// - Parameter connection: the connection that waits. Peers that ask for the same refresh token take turns.

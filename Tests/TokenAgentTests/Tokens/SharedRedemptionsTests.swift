@@ -266,5 +266,5 @@ extension Parts {
     }
 
     /// The number of redemptions in progress, and the number that commits of the store are told of.
-    fileprivate var redemptionCounts: [Int] { [redeemer.count, core.commits.redemptions] }
+    fileprivate var redemptionCounts: [Int] { [redeemer.redemptions.count, core.commits.redemptions] }
 }
