@@ -17,7 +17,6 @@ actor CacheOwner {
     nonisolated let loop: any EventLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.executor.asUnownedSerialExecutor() }
 
-    private let options: AgentOptions
     let core: AgentCore
     let sockets: PublishedSockets
     let redeemer: RefreshTokenRedeemer
@@ -38,7 +37,6 @@ actor CacheOwner {
         audit: AuditTrail?
     ) {
         self.loop = loop
-        self.options = options
         self.audit = audit
         policy = options.policy
         configuration = ConfigurationReload(options)
@@ -290,7 +288,7 @@ actor CacheOwner {
         guard request.protocolVersion >= 1 else {
             return .now(.failure(TokenError(.unsupportedProtocolVersion, "this agent speaks version 1 and later")))
         }
-        options.logger.debug("hello", metadata: ["app": "\(RequestLog.safe(request.appName))"])
+        core.logger.debug("hello", metadata: ["app": "\(RequestLog.safe(request.appName))"])
         return .now(.success(Self.helloReply))
     }
 
