@@ -44,7 +44,7 @@ actor CacheOwner {
         let core = AgentCore(
             loop: loop, timers: options.timers, store: store, service: endpoint,
             metrics: metrics, now: options.now, logger: options.logger)
-        let lifecycle = StoreLifecycle(core, store: store, timers: options.timers, logger: options.logger)
+        let lifecycle = StoreLifecycle(core, store: store)
         redeemer = RefreshTokenRedeemer(core)
         silentRequests = SilentRequests(core, redeemer)
         signIns = SignInSessions(

@@ -33,7 +33,6 @@ final class StoreLifecycle {
     private let tokensInUse: KeyedLock<Secret>
     private let throttle: ThrottleTable
     private let tasks: TaskTracker
-    private let timers: Timers
     private let loop: any EventLoop
     private let now: @Sendable () -> Int64
     private let logger: Logger
@@ -52,7 +51,7 @@ final class StoreLifecycle {
     /// The time limit of a keyring since the first of them began; nil if there are none.
     private var keyringLimit: KeyringLimit?
 
-    init(_ core: AgentCore, store: any CacheStore, timers: Timers, logger: Logger) {
+    init(_ core: AgentCore, store: any CacheStore) {
         self.store = store
         memory = core.memory
         answers = core.answers
@@ -65,8 +64,7 @@ final class StoreLifecycle {
         tasks = core.tasks
         loop = core.loop
         now = core.now
-        self.timers = timers
-        self.logger = logger
+        logger = core.logger
         early = EarlyAnswers(store: store, now: core.now)
     }
 
@@ -100,7 +98,7 @@ final class StoreLifecycle {
         case .notBegun, .failed, .locked:
             earlier = nil
             keyringLimit?.loadEnded()
-            keyringLimit = KeyringLimit(loop, timers)
+            keyringLimit = KeyringLimit(loop, tasks)
         }
         pendingLoads += 1
         let loading = tasks.start { () async throws(TokenError) in
@@ -175,7 +173,7 @@ final class StoreLifecycle {
     func untilLoadedOrTimeout() -> EventLoopFuture<Void>? {
         guard case .loading(let loading) = state else { return nil }
         let promise = loop.makePromise(of: Void.self)
-        let timeout = timers.schedule(loop, Self.statusTimeout) { promise.succeed() }
+        let timeout = tasks.schedule(after: Self.statusTimeout) { promise.succeed() }
         loading.whenComplete { _ in
             timeout.cancel()
             promise.succeed()
@@ -368,10 +366,10 @@ private final class KeyringLimit: Sendable {
     private let promise: EventLoopPromise<Bool>
     private let timer: Timers.Timer
 
-    init(_ loop: any EventLoop, _ timers: Timers) {
+    init(_ loop: any EventLoop, _ tasks: TaskTracker) {
         let promise = loop.makePromise(of: Bool.self)
         self.promise = promise
-        timer = timers.schedule(loop, .seconds(30)) { promise.succeed(true) }
+        timer = tasks.schedule(after: .seconds(30)) { promise.succeed(true) }
         end.whenSuccess { if $0 { self.hasPassed.store(true, ordering: .relaxed) } }
     }
 

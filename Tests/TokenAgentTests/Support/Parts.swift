@@ -41,7 +41,7 @@ actor Parts {
         silentRequests = SilentRequests(core, redeemer)
         signIns = SignInSessions(core, userID: geteuid(), browserTimeout: .seconds(60))
         signOutPages = SignOutPages(core)
-        lifecycle = StoreLifecycle(core, store: target, timers: timers.timers, logger: logger)
+        lifecycle = StoreLifecycle(core, store: target)
         self.core = core
     }
 
