@@ -15,36 +15,36 @@ extension CredentialCache {
     ///
     /// - Parameters:
     ///   - keepsSignOuts: see `ImportCache.keepsSignOuts`.
-    ///   - mayContinue: called before each entry; what it throws ends the comparison.
+    ///   - check: called before each entry; what it throws ends the comparison.
     package func changes<Failure: Error>(
         importing foreign: ForeignCache, in group: SharingGroup, keepsSignOuts: Bool = false,
-        mayContinue: () throws(Failure) -> Void
+        check: () throws(Failure) -> Void
     ) throws(Failure) -> ImportPlan {
         var merge = ImportMerge(foreign, into: self, group, keepsSignOuts: keepsSignOuts)
-        try merge.mergeAccounts(mayContinue)
-        try merge.mergeCredentials(mayContinue)
+        try merge.mergeAccounts(check)
+        try merge.mergeCredentials(check)
         merge.saveSignIns()
         return merge.plan
     }
 
-    /// The accounts whose tokens `changes(importing:in:keepsSignOuts:mayContinue:)` compares with those of the file: the accounts that the
+    /// The accounts whose tokens `changes(importing:in:keepsSignOuts:check:)` compares with those of the file: the accounts that the
     /// file names and, since an account without an identifier may be one of them, those that have its username. Some may be unknown here.
     ///
-    /// - Parameter mayContinue: called before each entry; what it throws ends the search.
+    /// - Parameter check: called before each entry; what it throws ends the search.
     package func accounts<Failure: Error>(
-        comparedWith foreign: ForeignCache, in group: SharingGroup, mayContinue: () throws(Failure) -> Void
+        comparedWith foreign: ForeignCache, in group: SharingGroup, check: () throws(Failure) -> Void
     ) throws(Failure) -> Set<AccountKey> {
         let partition = partition(group)
         var accounts: Set<AccountKey> = []
         var names: Set<ExactText> = []
         for entry in foreign.entries {
-            try mayContinue()
+            try check()
             guard let account = entry.record.header.account, accounts.insert(account).inserted else { continue }
             if let name = account.name { names.insert(ExactText(name)) }
         }
         // Each name once, since very many issuers may have accounts with it.
         for name in names.map(\.text) {
-            try mayContinue()
+            try check()
             let named = partition.accounts(named: name).filter {
                 accounts.contains(AccountKey(issuer: $0.issuer, identity: .name(name)))
             }
@@ -106,9 +106,9 @@ private struct ImportMerge {
 
     /// Merges the accounts. They come before the credentials, whose accounts they identify: an account that is known by its
     /// username may be one that the file lists with its identifier.
-    mutating func mergeAccounts<Failure: Error>(_ mayContinue: () throws(Failure) -> Void) throws(Failure) {
+    mutating func mergeAccounts<Failure: Error>(_ check: () throws(Failure) -> Void) throws(Failure) {
         for index in foreign.accountsInOrder {
-            try mayContinue()
+            try check()
             let entry = foreign.entries[index]
             guard case .account(let account) = identified(entry) else { continue }
             if signOuts?.include(account.account, entry.user, app: nil) == true { continue }
@@ -144,13 +144,13 @@ private struct ImportMerge {
 
     /// Merges the credentials. Tokens that were requested from the tenant come before those of other realms, which may repeat
     /// them.
-    mutating func mergeCredentials<Failure: Error>(_ mayContinue: () throws(Failure) -> Void) throws(Failure) {
+    mutating func mergeCredentials<Failure: Error>(_ check: () throws(Failure) -> Void) throws(Failure) {
         let ages = RefreshTokenAges(foreign) { holder in
             identifier(of: holder.account, holder.environment, holder.user).map(holder.account.with) ?? holder.account
         }
         let chosen = chosenRefreshTokens(ages)
         for index in foreign.credentialsInOrder {
-            try mayContinue()
+            try check()
             let entry = foreign.entries[index]
             var record = identified(entry)
             if let signOuts, let account = record.header.account,

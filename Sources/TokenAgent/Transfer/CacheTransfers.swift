@@ -306,16 +306,10 @@ struct PreparedImport: Sendable {
     ) throws(TokenError) {
         let group = request.sharingGroup
         self.group = group
-        let accounts = try cache.accounts(comparedWith: foreign, in: group) { () throws(TokenError) in
-            try budget.check()
-        }
-        let (cache, _) = try cache.readingTokens(of: Array(accounts), in: group, from: store) { () throws(TokenError) in
-            try budget.check()
-        }
-        plan = try cache.changes(importing: foreign, in: group, keepsSignOuts: request.keepsSignOuts) {
-            () throws(TokenError) in
-            try budget.check()
-        }
+        let accounts = try cache.accounts(comparedWith: foreign, in: group, check: budget.check)
+        let (cache, _) = try cache.readingTokens(of: Array(accounts), in: group, from: store, budget.check)
+        plan = try cache.changes(
+            importing: foreign, in: group, keepsSignOuts: request.keepsSignOuts, check: budget.check)
         replaced = Set(cache.refreshTokens(replacedBy: plan.changes, in: group))
         settled = Set(
             plan.changes.compactMap { change in
