@@ -18,7 +18,7 @@ package final class AgentServer: Sendable {
 
     /// The resources of a running server; ``stop(finishesReplies:)`` releases them.
     private struct Parts: Sendable {
-        let lock: LockHolder
+        let lock: LockFile
         let base: Base
         let registry: NIOLoopBoundBox<ConnectionRegistry>
         let listener: any Channel
@@ -116,7 +116,7 @@ package final class AgentServer: Sendable {
 
     private static func start(_ options: AgentOptions, _ passphrase: Secret?) async throws(TokenError) -> AgentServer {
         _ = try SocketFolder(ofSocket: options.socketPath)
-        let lock = LockHolder(try await lock(options))
+        let lock = try await lock(options)
         let base = try Base(options)
         var metricsServer: MetricsServer?
         do {

@@ -9,7 +9,7 @@ internal import TokenModel
     @Test func namesTheProcessThatHasTheLock() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("sock")
-        let holder = LockHolder(try await LockFile(beside: path))
+        let holder = try await LockFile(beside: path)
         let listener = try ListeningSocket.make(at: path)
         let error = await failure(path)
         #expect(error?.code == .agentUnavailable)
@@ -23,7 +23,7 @@ internal import TokenModel
     @Test func waitsForAnAgentThatDoesNotListenAnyMore() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("sock")
-        let holder = LockHolder(try await LockFile(beside: path))
+        let holder = try await LockFile(beside: path)
         let second = Task { await failure(path) }
         #if os(Linux)
             // It has opened the file, and tries.
@@ -37,7 +37,7 @@ internal import TokenModel
     @Test func advisesNoSignalToAnAgentThatIsStopping() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("sock")
-        let holder = LockHolder(try await LockFile(beside: path))
+        let holder = try await LockFile(beside: path)
         let second = Task { await failure(path) }
         second.cancel()
         let error = await second.value

@@ -24,13 +24,13 @@ final class MetricsServer: Sendable {
     typealias Source = @Sendable (PeerIdentity, any EventLoop) -> EventLoopFuture<[AgentMetric]?>
 
     private let socket: OwnSocket
-    private let lock: LockHolder
+    private let lock: LockFile
     private let acceptor: Acceptor
     private let group: MultiThreadedEventLoopGroup
     let listener: any Channel
 
     private init(
-        _ path: String, _ lock: LockHolder, _ acceptor: Acceptor, _ group: MultiThreadedEventLoopGroup,
+        _ path: String, _ lock: LockFile, _ acceptor: Acceptor, _ group: MultiThreadedEventLoopGroup,
         _ listener: any Channel
     ) {
         socket = OwnSocket(at: path)
@@ -44,7 +44,7 @@ final class MetricsServer: Sendable {
         at path: String, _ admission: PeerAdmission, _ source: @escaping Source
     ) async throws(TokenError) -> MetricsServer {
         _ = try SocketFolder(ofSocket: path, .metrics)
-        let lock = LockHolder(try await LockFile(beside: path))
+        let lock = try await LockFile(beside: path)
         guard ListeningSocket.isServed(at: path) != true else {
             throw TokenError(
                 .agentUnavailable,

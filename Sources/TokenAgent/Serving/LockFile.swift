@@ -8,9 +8,10 @@ internal import TokenModel
     internal import Darwin
 #endif
 
-/// The lock file beside the socket, which keeps a second agent from replacing the first one's socket. It holds the process ID.
-struct LockFile: ~Copyable {
-    private let lock: FileLock
+/// The lock file beside the socket, which keeps a second agent from replacing the first one's socket. It holds the process ID, and is
+/// locked until `release`, or until the process ends.
+final class LockFile: Sendable {
+    private let lock: Mutex<FileLock?>
 
     /// Acquires the lock. One whose agent has stopped listening is waited for: that agent finishes its replies, and then ends.
     ///
@@ -42,8 +43,11 @@ struct LockFile: ~Copyable {
             }
         }
         lock.file.replaceContent(with: "\(getpid())\n")
-        self.lock = lock
+        self.lock = Mutex(lock)
     }
+
+    /// Lets another agent take over.
+    func release() { lock.withLock { $0 = nil } }
 
     private static func held(_ lock: borrowing FileLock, _ socketPath: String, listens: Bool) -> TokenError {
         let text = (try? lock.file.readToEnd(limit: 16)) ?? []
@@ -64,14 +68,4 @@ struct LockFile: ~Copyable {
     /// Longer than a stopping agent waits for its replies in progress, but for refresh tokens that have been sent, and shorter than a
     /// program waits for the agent that it has started.
     private static let longestWait = Duration.seconds(12)
-}
-
-/// Holds the lock until `release`, or until the process ends.
-final class LockHolder: Sendable {
-    private let file: Mutex<LockFile?>
-
-    init(_ file: consuming LockFile) { self.file = Mutex(file) }
-
-    /// Lets another agent take over.
-    func release() { file.withLock { $0 = nil } }
 }
