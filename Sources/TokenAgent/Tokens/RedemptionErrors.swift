@@ -6,13 +6,11 @@ extension TokenError {
     /// Whether the next refresh token may be tried after this error. MSAL tries it unless the error refuses the request, ADAL after every
     /// OAuth error, which it reads from a response with the status 200, 400 or 401 only.
     func allowsNextRefreshToken(_ version: OAuthVersion) -> Bool {
-        guard details.oauthError != nil else { return version == .v2 && isRefusalWithoutReason }
+        guard details.oauthError != nil else {
+            // An OpenID provider may refuse the refresh token without an OAuth error.
+            return version == .v2 && code == .interactionRequired && [400, 401].contains(details.httpStatus)
+        }
         return version == .v1 ? details.httpStatus.map { [200, 400, 401].contains($0) } ?? true : !refusesRequest
-    }
-
-    /// Whether an OpenID provider has refused the refresh token without an OAuth error.
-    private var isRefusalWithoutReason: Bool {
-        code == .interactionRequired && [400, 401].contains(details.httpStatus) && details.oauthError == nil
     }
 
     /// Whether the error refuses the request, with whichever refresh token, and not the refresh token.
