@@ -325,15 +325,10 @@ enum ProgramFile {
             // proc_pid_exe(5): the kernel adds a mark to the path of a file that has no name any more.
             var path = [CChar](repeating: 0, count: Int(PATH_MAX))
             let length = readlink("/proc/self/exe", &path, path.count)
-            return length > 0 && path.prefix(length).ends(with: " (deleted)".utf8.map { CChar($0) })
+            let mark = " (deleted)".utf8.map { CChar($0) }
+            return length > 0 && path.prefix(length).suffix(mark.count).elementsEqual(mark)
         #else
             return false
         #endif
-    }
-}
-
-extension Collection where Element: Equatable {
-    fileprivate func ends(with suffix: some Collection<Element>) -> Bool {
-        self.suffix(suffix.count).elementsEqual(suffix)
     }
 }

@@ -50,13 +50,11 @@ package struct ServiceHandover: Sendable {
             socket = nil
         }
         let hasWatchdog = variables["WATCHDOG_PID"] == nil || variables["WATCHDOG_PID"] == own
-        let watchdog = hasWatchdog ? variables["WATCHDOG_USEC"].flatMap { Int64($0) }.filter { $0 > 0 } : nil
+        let watchdog = hasWatchdog ? variables["WATCHDOG_USEC"].flatMap { Int64($0) } ?? 0 : 0
         // An address at which no process listens was inherited from a process that has ended, and is ignored. A service
         // manager that waits for notifications logs that it got none.
-        notifier = variables["NOTIFY_SOCKET"].flatMap { try? ServiceNotifier(address: $0, watchdog: watchdog) }
+        notifier = variables["NOTIFY_SOCKET"].flatMap {
+            try? ServiceNotifier(address: $0, watchdog: watchdog > 0 ? watchdog : nil)
+        }
     }
-}
-
-extension Optional {
-    fileprivate func filter(_ isIncluded: (Wrapped) -> Bool) -> Wrapped? { flatMap { isIncluded($0) ? $0 : nil } }
 }
