@@ -37,13 +37,12 @@ final class MetricsServer: Sendable {
         (self.lock, self.acceptor, self.group, self.listener) = (lock, acceptor, group, listener)
     }
 
-    /// Creates the socket, with mode 0600 and in a folder of the user's, and accepts connections when this returns.
+    /// Creates the socket, with mode 0600, and accepts connections when this returns. Its folder has to be the user's.
     ///
     /// - Throws: `agentUnavailable` (-53004) with the reason and the remedy, also if another agent or another program has the socket.
     static func start(
         at path: String, _ admission: PeerAdmission, _ source: @escaping Source
     ) async throws(TokenError) -> MetricsServer {
-        _ = try SocketFolder(ofSocket: path, .metrics)
         let lock = try await LockFile(beside: path)
         guard ListeningSocket.isServed(at: path) != true else {
             throw TokenError(
