@@ -169,7 +169,7 @@ final class PeerInspector: Sendable {
             else { return nil }
             // Without SO_PEERPIDFD the process is the one that has the ID now. One of another user is not the peer.
             guard pidfd >= 0 || folder.userID == credentials.userID else { return nil }
-            peer.startTime = folder.start?.time
+            peer.startTime = folder.startTime
             peer.unit = folder.unit
             switch reader.facts(of: processID, process) {
             case .success(let facts):

@@ -1,15 +1,12 @@
 /// The start of a process, as `/proc/PID/stat` has it.
-struct ProcessStart: Equatable {
-    /// In ticks since boot.
-    let time: UInt64
-
-    init?(_ text: String) {
+enum ProcessStart {
+    /// The time, in ticks since boot.
+    static func time(_ text: String) -> UInt64? {
         // The name of the program, in parentheses, may contain anything.
         guard let end = text.lastIndex(of: ")") else { return nil }
         let fields = text[text.index(after: end)...].split(separator: " ")
         // The first of these fields is the third of proc_pid_stat(5).
-        guard fields.count > 19, let time = UInt64(fields[19]) else { return nil }
-        self.time = time
+        return fields.count > 19 ? UInt64(fields[19]) : nil
     }
 }
 

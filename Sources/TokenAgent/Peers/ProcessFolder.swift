@@ -56,7 +56,7 @@ struct ProcessFolder: ~Copyable {
     /// The systemd unit of the process.
     var unit: String? { text("cgroup", limit: 64 << 10).flatMap(ControlGroup.unit) }
 
-    var start: ProcessStart? { text("stat", limit: 4 << 10).flatMap(ProcessStart.init) }
+    var startTime: UInt64? { text("stat", limit: 4 << 10).flatMap(ProcessStart.time) }
 
     /// The name of the Snap that confines the process, according to its AppArmor profile.
     var snap: String? { text("attr/apparmor/current", limit: 4 << 10).flatMap(SandboxApp.snap) }

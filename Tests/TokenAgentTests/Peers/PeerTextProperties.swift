@@ -25,9 +25,9 @@ enum PeerTextProperties {
         guard status.namespaceDepth >= 0, status.namespaceDepth <= bytes.count + 1 else {
             return "\(status.namespaceDepth) namespaces"
         }
-        if let start = ProcessStart(text), !text.contains(String(start.time)) {
+        if let start = ProcessStart.time(text), !text.contains(String(start)) {
             // Leading zeros and a sign are the only other spellings of a number.
-            guard text.contains("0") || text.contains("+") else { return "the start \(start.time)" }
+            guard text.contains("0") || text.contains("+") else { return "the start \(start)" }
         }
         return nil
     }
