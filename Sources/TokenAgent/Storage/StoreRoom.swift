@@ -17,14 +17,14 @@ enum StoreRoom: Equatable {
     case unwritable
 
     /// - Parameters:
-    ///   - size: that of the store, in bytes.
-    ///   - unsaved: that of the changes that could not be written.
-    init(ofStoreOf size: Int, unsaved: Int = 0) {
-        guard unsaved < Self.unsavedSize else {
+    ///   - storeSize: in bytes.
+    ///   - unsavedSize: that of the changes that could not be written.
+    init(storeSize: Int, unsavedSize: Int) {
+        guard unsavedSize < Self.unsavedSize else {
             self = .unwritable
             return
         }
-        self = size < Self.scarceSize ? .ample : size < Self.fullSize ? .scarce : .exhausted
+        self = storeSize < Self.scarceSize ? .ample : storeSize < Self.fullSize ? .scarce : .exhausted
     }
 
     /// The changes of a response that are saved.

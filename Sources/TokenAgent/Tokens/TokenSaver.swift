@@ -68,7 +68,7 @@ final class TokenSaver {
                 throw error.answering(parameters.correlationID)
             }
             let isSignedOut = hasSignedOut(of: account, during: issuance, parameters)
-            let room = StoreRoom(ofStoreOf: commits.storeSize, unsaved: commits.unsavedSize)
+            let room = StoreRoom(storeSize: commits.storeSize, unsavedSize: commits.unsavedSize)
             let changes = try room.admitted(
                 isSignedOut ? saved.changes.filter { $0.isForOthers(than: parameters, tokens) } : saved.changes,
                 of: account, from: issuance, parameters, in: memory.cache)

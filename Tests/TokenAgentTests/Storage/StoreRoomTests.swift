@@ -13,7 +13,7 @@ internal import TokenStore
         (0, StoreRoom.ample), (511, .ample), (512, .scarce), (767, .scarce), (768, .exhausted), (2000, .exhausted),
     ])
     func isDecidedByTheSizeOfTheStore(mebibytes: Int, room: StoreRoom) {
-        #expect(StoreRoom(ofStoreOf: mebibytes << 20) == room)
+        #expect(StoreRoom(storeSize: mebibytes << 20, unsavedSize: 0) == room)
     }
 
     /// An app whose sign-ins cannot be written would fill the memory, and each later commit would write all of them again.
