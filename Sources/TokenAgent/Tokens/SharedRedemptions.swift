@@ -19,8 +19,9 @@ final class SharedRedemptions {
     private let loop: any EventLoop
     private let now: @Sendable () -> Int64
     private let metrics: AgentMetrics
-    /// The redemptions of each peer at other providers than Microsoft's clouds.
-    private lazy var otherProviders = ConcurrencyLimit<PeerKey>(places: Self.otherConnections)
+    /// The redemptions of each peer at other hosts than Microsoft's, one for each connection. A peer alone has half of them, as many as
+    /// there are connections to one host.
+    private lazy var otherProviders = ConcurrencyLimit<PeerKey>(places: TokenEndpointClient.otherConnections)
     /// The redemptions in progress for which connections wait, and which concurrent requests share.
     private var inProgress: [RedemptionKey: InProgress] = [:]
     /// The number of redemptions in progress, also of those whose token is being sent although no connection waits any more.
@@ -171,10 +172,6 @@ final class SharedRedemptions {
         guard let value = try await otherProviders.run(for: request, work) else { throw Self.abandoned }
         return value
     }
-
-    /// The number of redemptions at other hosts than Microsoft's, one for each connection. A peer alone has half of them, as many as there
-    /// are connections to one host.
-    static var otherConnections: Int { TokenEndpointClient.otherConnections }
 
     /// The error of a request that was abandoned, for which no connection waits.
     static let abandoned = TokenError(.cancelled, "the connection that has waited for the token was closed")

@@ -158,7 +158,7 @@ internal import TokenModel
 
     @Test func abandonsWhatWaitsForAPlaceOrForTheSameGrantWhenItsConnectionEnds() async throws {
         let parameters = TokenParameters.sample(authority: try Authority("https://contoso.ciamlogin.com"))
-        let share = SharedRedemptions.otherConnections / 2
+        let share = TokenEndpointClient.otherConnections / 2
         let grant = Secret("rt-other")
         var requests: [Pending<TokenResult>] = []
         for number in 0...share {
@@ -187,7 +187,7 @@ internal import TokenModel
     /// An app whose providers never answer must not use up the connections of all apps. Grants of the app count, too.
     @Test func leavesConnectionsToOtherPeersAtProvidersThatAppsName() async throws {
         let parameters = TokenParameters.sample(authority: try Authority("https://contoso.ciamlogin.com"))
-        let share = SharedRedemptions.otherConnections / 2
+        let share = TokenEndpointClient.otherConnections / 2
         let users = (0..<share).map { "user\($0)" }
         for user in users + ["alice"] { try await parts.signIn(user, user, parameters).value() }
         var requests: [Pending<TokenResult>] = []
@@ -209,7 +209,7 @@ internal import TokenModel
 
     @Test func leavesConnectionsToAThirdPeerBesideTwoWhoseProvidersNeverAnswer() async throws {
         let parameters = TokenParameters.sample(authority: try Authority("https://contoso.ciamlogin.com"))
-        let share = SharedRedemptions.otherConnections / 2
+        let share = TokenEndpointClient.otherConnections / 2
         let users = (0...share).map { "user\($0)" }
         for user in users + ["alice"] { try await parts.signIn(user, user, parameters).value() }
         var requests: [Pending<TokenResult>] = []
@@ -230,7 +230,7 @@ internal import TokenModel
     }
 
     @Test func limitsNoRedemptionsAtMicrosoftsClouds() async throws {
-        let users = (0...SharedRedemptions.otherConnections).map { "user\($0)" }
+        let users = (0...TokenEndpointClient.otherConnections).map { "user\($0)" }
         for user in users { try await parts.signIn(user, user).value() }
         var requests: [Pending<TokenResult>] = []
         for user in users { requests.append(await parts.acquire(.sample(user))) }
