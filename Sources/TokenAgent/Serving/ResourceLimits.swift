@@ -32,7 +32,7 @@ package enum ResourceLimits {
         return Int(setrlimit(openFiles, &limit) == 0 ? limit.rlim_cur : before)
     }
 
-    /// Raises the soft limit of open files, as above.
+    /// Raises the soft limit of open files as `raiseOpenFiles` does, and checks that it is enough.
     ///
     /// - Throws: `agentUnavailable` (-53004) if the hard limit is too low: SwiftNIO ends a process that has no descriptors left for its
     ///   event loop.

@@ -37,7 +37,7 @@ final class PeerTurns {
     fileprivate var total = TimeAmount.zero
     /// The time that was used for the peer since the event loop looked at other connections last.
     fileprivate var current = TimeAmount.zero
-    /// Whether one of these requests had to be worked out.
+    /// Whether a request had to be worked out in that time, so that a turn is shorter.
     fileprivate var isShort = false
     fileprivate var isResetting = false
 }

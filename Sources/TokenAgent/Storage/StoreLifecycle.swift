@@ -127,7 +127,7 @@ final class StoreLifecycle {
         }
     }
 
-    /// The load that a request has to wait for, as above. A silent request need not wait if the records of its account
+    /// The load that a request has to wait for, as `untilLoaded()` returns it. A silent request need not wait if the records of its account
     /// answer it.
     func untilLoaded(for request: some AgentRequest) -> EventLoopFuture<Result<Void, TokenError>>? {
         guard case .loading(let loading) = state, !isLockedByUser, let silent = request as? AcquireTokenSilent else {

@@ -7,8 +7,9 @@ struct RedemptionAttempt {
     /// Whether other redemptions have ended since the plan was made.
     var isOutdated = false
     var result: TokenResult?
-    /// The refresh token that was sent last, and whether the reply to an earlier redemption of it was lost.
+    /// The refresh token that was sent last.
     var sent: RefreshTokenRecord?
+    /// Whether the reply to an earlier redemption of that token was lost.
     var wasInterrupted = false
     private(set) var refusal: Refusal?
     /// Whether a refusal has changed the cache, which the result or the last error then says.

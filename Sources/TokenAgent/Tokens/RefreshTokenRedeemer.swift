@@ -11,7 +11,7 @@ internal import TokenStore
 /// 2. `tryEach` tries the refresh tokens of the plan in order, each when it is the request's turn at the token's place in the cache.
 /// 3. `redeem(_:at:_:)` decides again if the token may have been replaced before this turn, and holds the token while it is sent.
 /// 4. `RefreshTokenSender` makes the redemption note durable, sends the token, and saves the response in the commit that deletes the note.
-/// 5. `redeem(_:for:of:)` gives the waiting requests the result, or the cached token that is still valid.
+/// 5. `redeem(_:for:from:)` gives the waiting requests the result, or the cached token that is still valid.
 ///
 /// Used on the actor of `CacheOwner` only.
 final class RefreshTokenRedeemer {
