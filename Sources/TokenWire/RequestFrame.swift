@@ -42,10 +42,10 @@ package struct RequestFrame: Sendable {
         return request
     }
 
-    /// The name of a request type in agent.proto; nil if the number is unknown.
-    package static func name(of number: UInt32) -> String? {
+    /// The name of a request type in agent.proto; `unknown` for any other number.
+    package static func name(of number: UInt32) -> String {
         protobuf_c_message_descriptor_get_field(Sso__Request.type.descriptor, number)?.pointee.name
-            .map { String(cString: $0) }
+            .map { String(cString: $0) } ?? "unknown"
     }
 
     /// Encodes the frame of a request, with its length.

@@ -74,7 +74,7 @@ final class AgentMetrics: Sendable {
         var labels: [String: String] {
             switch self {
             case .request(let number, let outcome):
-                ["request": RequestFrame.name(of: number) ?? "unknown", "outcome": outcome.name]
+                ["request": RequestFrame.name(of: number), "outcome": outcome.name]
             case .tokenRequest(let grant, let code):
                 ["grant": grant.rawValue, "outcome": code.map { Outcome.failed($0).name } ?? "ok"]
             case .pendingDeviceCode: ["grant": GrantKind.deviceCode.rawValue, "outcome": "pending"]

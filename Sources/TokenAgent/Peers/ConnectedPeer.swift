@@ -41,7 +41,7 @@ struct ConnectedPeer: Sendable {
         guard let published else { return handler }
         if let handler = published.handler(of: number) { return handler }
         let request = PolicyRequest(
-            name: RequestFrame.name(of: number) ?? "unknown", subject: RequestSubject(isLimitedToApp: false))
+            name: RequestFrame.name(of: number), subject: RequestSubject(isLimitedToApp: false))
         let error = TokenError(
             .requestDenied, "a published socket gives tokens only; run this where the agent runs (\(request.name))")
         denials.add(request, error, from: identity)

@@ -62,7 +62,7 @@ struct RequestHandler: Sendable {
         number = Request.number
         self.watchesEvents = watchesEvents
         allowance = Self.allowance(of: Request.number)
-        let name = RequestFrame.name(of: Request.number) ?? "unknown"
+        let name = RequestFrame.name(of: Request.number)
         reply = { frame, connection, peer, progress, owner in
             let decoded: Request
             do throws(TokenError) {

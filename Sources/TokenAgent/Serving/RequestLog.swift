@@ -30,7 +30,7 @@ struct RequestLog: Sendable {
     ) {
         let level = Self.level(of: request, outcome)
         guard logger.logLevel <= level else { return }
-        var metadata = metadata(RequestFrame.name(of: Request.number) ?? "unknown", id)
+        var metadata = metadata(RequestFrame.name(of: Request.number), id)
         if case .failure(let error) = outcome {
             guard level == .debug || limit.admitsMessage() else { return }
             metadata["failure"] = "\(error.code.name)"

@@ -40,7 +40,7 @@ internal import TokenWire
     private func reply<Request: WireRequest>(
         to request: Request, _ outcome: Result<Request.Reply, TokenError>, from peer: ConnectedPeer
     ) {
-        let asked = PolicyRequest(name: RequestFrame.name(of: Request.number) ?? "?", subject: request.subject)
+        let asked = PolicyRequest(name: RequestFrame.name(of: Request.number), subject: request.subject)
         trail.replied(to: request, asked, outcome, from: peer)
     }
 
