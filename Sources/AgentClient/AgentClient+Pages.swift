@@ -30,18 +30,11 @@ struct ListLimits {
     /// The limits of an export, which is longer than what is in the store.
     static let ofExport = ListLimits(bytes: 4 << 30)
 
-    /// Subtracts a page from the limits.
-    ///
-    /// - Throws: `malformedMessage` (-53001) if the list is too long.
-    mutating func take<Request: PagedRequest>(_ page: Request.Reply, of request: Request) throws(TokenError) {
-        try take(Request.size(of: page), of: "list")
-    }
-
-    /// Takes a page, or a part of an export, by its size.
+    /// Subtracts a page, or a part of an export, by its size.
     ///
     /// - Parameter whole: what the page or the part belongs to.
     /// - Throws: `malformedMessage` (-53001) if that is too long.
-    mutating func take(_ size: Int, of whole: String) throws(TokenError) {
+    mutating func subtract(_ size: Int, of whole: String) throws(TokenError) {
         pages -= 1
         bytes -= size
         guard pages >= 0, bytes >= 0 else {
@@ -64,15 +57,15 @@ struct PageWalk<Request: PagedRequest> {
         call = try connection.begin(list)
     }
 
-    /// Takes the reply to `call`, and requests the next page.
+    /// Adds the page in the reply to `call`, and requests the next one.
     ///
     /// - Throws: the agent's failure; `malformedMessage` (-53001) if the reply is malformed or the list does not end.
-    mutating func take(_ reply: ReplyFrame, _ add: (Request.Reply) -> Void) throws(TokenError) {
+    mutating func proceed(with reply: ReplyFrame, _ add: (Request.Reply) -> Void) throws(TokenError) {
         request.after = try reply.next(in: Request.self)
         call = request.after == nil ? nil : try connection.begin(request)
         do throws(TokenError) {
             let page = try reply.answer(to: Request.self)
-            try limits.take(page, of: request)
+            try limits.subtract(Request.size(of: page), of: "list")
             add(page)
         } catch {
             if let call { connection.drop(call) }
@@ -95,8 +88,8 @@ extension AgentClient {
                 throw AgentConnection.cancelled
             }
             switch connection.finish(call) {
-            case .replied(let reply): try walk.take(reply, add)
-            case .unfinished(let call): try walk.take(await outcome(of: call).get(), add)
+            case .replied(let reply): try walk.proceed(with: reply, add)
+            case .unfinished(let call): try walk.proceed(with: await outcome(of: call).get(), add)
             }
         }
     }
@@ -108,8 +101,8 @@ extension AgentClient {
         var walk = try PageWalk(list, within: limits, on: connection)
         while let call = walk.call {
             switch connection.finish(call) {
-            case .replied(let reply): try walk.take(reply, add)
-            case .unfinished(let call): try walk.take(waitForOutcome(of: call).get(), add)
+            case .replied(let reply): try walk.proceed(with: reply, add)
+            case .unfinished(let call): try walk.proceed(with: waitForOutcome(of: call).get(), add)
             }
         }
     }

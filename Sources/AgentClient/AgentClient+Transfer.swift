@@ -255,11 +255,11 @@ struct CacheDownload {
     /// The fraction of the export that has arrived.
     var fraction: Double { remaining == 0 ? 1 : Double(count) / (Double(count) + Double(remaining)) }
 
-    /// Takes a part.
+    /// Notes the part that has arrived, and the request for the next one.
     ///
     /// - Throws: `malformedMessage` (-53001) if the export does not end.
     mutating func received(_ part: ExportCache.Reply) throws(TokenError) {
-        try limits.take(part.data.count, of: "export")
+        try limits.subtract(part.data.count, of: "export")
         count += part.data.count
         remaining = max(part.remaining, 0)
         if let next = part.next { request?.exportID = next } else { request = nil }
