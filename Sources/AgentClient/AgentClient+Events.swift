@@ -81,7 +81,7 @@ public struct AgentEvents: AsyncSequence, Sendable {
         private mutating func handle(_ error: TokenError) async throws(TokenError) {
             if error.code == .cancelled, Task.isCancelled { return }
             // The request itself has no reply as long as nothing happens.
-            hasConnected = hasConnected || agent.hasReachedAgent
+            hasConnected = hasConnected || agent.connection.hasReceivedReply
             guard error.code == .agentUnavailable, hasConnected else {
                 hasEnded = true
                 agent.close()

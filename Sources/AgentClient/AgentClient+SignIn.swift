@@ -29,7 +29,7 @@ extension AgentClient {
         _ request: BeginInteractive, _ presenter: SignInPresenter
     ) async throws(TokenError) -> TokenResult {
         let begun = try await beginInteractive(request)
-        let connection = connectionNumber
+        let number = connection.number
         do throws(TokenError) {
             if Task.isCancelled { throw AgentConnection.cancelled }
             let redirect = BrowserRedirect(request.parameters.redirectURI)
@@ -52,7 +52,7 @@ extension AgentClient {
                 throw TokenError(.authorizationFailed, reason, reason: .request)
             }
         } catch {
-            throw await ended(begun.sessionID, on: connection, with: error)
+            throw await ended(begun.sessionID, on: number, with: error)
         }
     }
 
@@ -65,23 +65,23 @@ extension AgentClient {
             parameters.extraParameters["login_hint"] = hint
         }
         let begun = try await beginDeviceCode(BeginDeviceCode(parameters: parameters, account: request.account))
-        let connection = connectionNumber
+        let number = connection.number
         do throws(TokenError) {
             if Task.isCancelled { throw AgentConnection.cancelled }
             presenter.showDeviceCode(begun)
             return try await completeDeviceCode(
                 CompleteDeviceCode(sessionID: begun.sessionID), limit: .seconds(begun.expiresIn + 60))
         } catch {
-            throw await ended(begun.sessionID, on: connection, with: error)
+            throw await ended(begun.sessionID, on: number, with: error)
         }
     }
 
     /// Returns the error of a sign-in that has failed, and cancels it at the agent.
     ///
-    /// - Parameter connection: the number of the connection on which the sign-in was begun.
-    private func ended(_ sessionID: String, on connection: UInt64, with error: TokenError) async -> TokenError {
+    /// - Parameter number: that of the connection on which the sign-in was begun.
+    private func ended(_ sessionID: String, on number: UInt64, with error: TokenError) async -> TokenError {
         // On a later connection the agent knows no such sign-in. Nobody has cancelled it, and apps show nothing if the user has.
-        if error.code == .sessionCanceled, connectionNumber != connection { return AgentConnection.lostSignIn }
+        if error.code == .sessionCanceled, connection.number != number { return AgentConnection.lostSignIn }
         await cancelSignIn(sessionID, after: error)
         return error
     }
