@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Synchronization
 public import TokenModel
 internal import TokenWire
@@ -49,14 +50,33 @@ extension AgentClient {
 }
 
 extension AgentClient {
-    /// The error of every call in a copy (`fork`) of a process that has made a client; nil in any other process.
-    ///
-    /// Code with completion blocks asks for it before it starts a task: in a copy, tasks and queues may never run.
-    package static var errorOfCopiedProcess: TokenError? { AgentConnection.errorOfCopiedProcess }
+    /// Blocks the calling thread until the call ends. Cannot deadlock, because the reading thread never waits for a
+    /// caller.
+    func wait<Request: WireRequest>(
+        _ request: Request, timeout limit: Duration? = nil
+    ) throws(TokenError) -> Request.Reply {
+        switch try connection.exchange(request) {
+        case .replied(let reply): return try reply.answer(to: Request.self)
+        case .unfinished(let call):
+            return try waitForOutcome(of: call, timeout: limit).get().answer(to: Request.self)
+        }
+    }
+
+    /// The blocking form of `outcome(of:timeout:)`.
+    func waitForOutcome(of call: StartedCall, timeout limit: Duration? = nil) -> AgentConnection.Outcome {
+        let done = DispatchSemaphore(value: 0)
+        let box = OutcomeBox()
+        connection.wait(for: call, deadline: MonotonicTime.now.advanced(by: limit ?? timeout)) {
+            box.set($0)
+            done.signal()
+        }
+        done.wait()
+        return box.get()
+    }
 }
 
 /// Passes the outcome of a call to the thread that waits for it.
-final class OutcomeBox: Sendable {
+private final class OutcomeBox: Sendable {
     private let outcome = Mutex<AgentConnection.Outcome?>(nil)
 
     func set(_ value: AgentConnection.Outcome) { outcome.withLock { $0 = value } }

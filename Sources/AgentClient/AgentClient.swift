@@ -1,5 +1,4 @@
 internal import AgentSocket
-internal import Dispatch
 @_exported public import TokenModel
 internal import TokenWire
 
@@ -30,7 +29,7 @@ public final class AgentClient: Sendable {
     /// The path of the socket that the agent listens on.
     public let socketPath: String
     private let appName: String?
-    private let timeout: Duration
+    let timeout: Duration
     let connection: AgentConnection
     /// The results that are kept; nil if every request is sent.
     private let results: KeptResults?
@@ -83,17 +82,16 @@ public final class AgentClient: Sendable {
         AgentClient(socketPath: socketPath, appName: appName, timeout: timeout, results: nil, restartsAgent: false)
     }
 
-    /// Whether the agent has replied to anything on a connection of this client; the reply to `hello` counts.
-    var hasReachedAgent: Bool { connection.hasReceivedReply }
-
-    /// The number of the connection: that of the first is 1, and each later one, as after a restart of the agent, has the next.
-    var connectionNumber: UInt64 { connection.number }
-
     /// Closes the connection. Calls in flight and later calls fail.
     func close() { connection.close() }
 
     /// The client of the user's agent, at the default socket path.
     public static let shared = AgentClient()
+
+    /// The error of every call in a copy (`fork`) of a process that has made a client; nil in any other process.
+    ///
+    /// Code with completion blocks asks for it before it starts a task: in a copy, tasks and queues may never run.
+    package static var errorOfCopiedProcess: TokenError? { AgentConnection.errorOfCopiedProcess }
 
     /// Returns an access token from the cache, or by redeeming a refresh token, without user interaction.
     ///
@@ -268,30 +266,6 @@ public final class AgentClient: Sendable {
             connection.abandon(call.id)
         }
     }
-
-    /// Blocks the calling thread until the call ends. Cannot deadlock, because the reading thread never waits for a
-    /// caller.
-    func wait<Request: WireRequest>(
-        _ request: Request, timeout limit: Duration? = nil
-    ) throws(TokenError) -> Request.Reply {
-        switch try connection.exchange(request) {
-        case .replied(let reply): return try reply.answer(to: Request.self)
-        case .unfinished(let call):
-            return try waitForOutcome(of: call, timeout: limit).get().answer(to: Request.self)
-        }
-    }
-
-    /// The blocking form of `outcome(of:timeout:)`.
-    func waitForOutcome(of call: StartedCall, timeout limit: Duration? = nil) -> AgentConnection.Outcome {
-        let done = DispatchSemaphore(value: 0)
-        let box = OutcomeBox()
-        connection.wait(for: call, deadline: MonotonicTime.now.advanced(by: limit ?? timeout)) {
-            box.set($0)
-            done.signal()
-        }
-        done.wait()
-        return box.get()
-    }
 }
 
 extension ReplyFrame {
@@ -346,65 +320,5 @@ extension AgentClient {
     ///   apps.
     public func currentAccount(_ request: GetCurrentAccount) async throws(TokenError) -> GetCurrentAccount.Reply {
         return try await call(request)
-    }
-}
-
-/// Requests about the key of the agent's store.
-extension AgentClient {
-    /// Reports where the key of the agent's store comes from, and whether the store is open.
-    ///
-    /// - Throws: as every call; see `AgentClient`.
-    public func keyStatus() async throws(TokenError) -> KeyStatus {
-        return try await keyStatus(after: GetKey())
-    }
-
-    /// Changes the source of the store's key, and the key itself. The former key is then removed from its source. A person may have to
-    /// confirm it, which the call waits for.
-    ///
-    /// - Throws: `storeUnavailable` (-53008) if the source has no key or is not the one that the agent requires, the store cannot be
-    ///   written, or a file in quarantine may need the former key; `invalidDeveloperParameter` (-51112) if the new passphrase is missing or
-    ///   has fewer than 8 characters; `requestDenied` (-53011) if the current passphrase is missing or wrong, a wrong one was sent in the
-    ///   last five seconds, or nobody has confirmed the change. Nothing has changed then. With `agentUnavailable` (-53004) or `timedOut`
-    ///   (-53006), the key may have changed.
-    @discardableResult
-    public func setKey(_ request: SetKey) async throws(TokenError) -> KeyStatus {
-        do throws(TokenError) {
-            return try await keyStatus(after: request, timeout: Self.confirmationLimit)
-        } catch {
-            // The advice to try again would be wrong: another passphrase may be the current one.
-            throw error == AgentConnection.gone ? AgentConnection.lostKeyChange : error
-        }
-    }
-
-    /// The time limit of a request that a person may have to confirm: that of eight questions, which are asked one after the other for a
-    /// minute each, and of the work that follows.
-    static let confirmationLimit = Duration.seconds(600)
-
-    /// Opens the agent's store; succeeds also if it is open.
-    ///
-    /// - Throws: `storeUnavailable` (-53008) if the passphrase is wrong, or the source of the key does not answer.
-    @discardableResult
-    public func unlock(_ request: Unlock) async throws(TokenError) -> KeyStatus {
-        return try await keyStatus(after: request)
-    }
-
-    /// Locks the agent's store: it forgets the key and every token until `unlock(_:)`. Succeeds also if the store is locked.
-    ///
-    /// Sign-ins, imports and exports in progress end. Responses of token endpoints that are on their way are waited for and saved.
-    ///
-    /// - Parameter limit: how long to wait for these responses.
-    /// - Throws: `storeUnavailable` (-53008) if tokens would be lost that are not on the disk yet or any more; the store stays open then.
-    @discardableResult
-    public func lock(limit: Duration = .seconds(180)) async throws(TokenError) -> KeyStatus {
-        return try await keyStatus(after: Lock(), timeout: limit)
-    }
-
-    /// Sends a request that is answered with the state of the key. As in a failure, no command is taken from another user's agent.
-    private func keyStatus<Request: WireRequest>(
-        after request: Request, timeout limit: Duration? = nil
-    ) async throws(TokenError) -> KeyStatus where Request.Reply == KeyStatus {
-        var status = try await call(request, timeout: limit)
-        if !AgentEnvironment.current.expectsOwnAgent { status.nextCommand = nil }
-        return status
     }
 }
