@@ -148,8 +148,11 @@ package enum CacheChange: Sendable, Equatable {
     case remove(RecordKey, account: AccountKey?)
     case removeEverything
 
+    /// The record that is saved; nil for a removal.
+    package var savedRecord: CacheRecord? { if case .save(let record) = self { record } else { nil } }
+
     /// Whether the change would write a record without its token.
-    package var savesUnread: Bool { if case .save(let record) = self { record.isUnread } else { false } }
+    package var savesUnread: Bool { savedRecord?.isUnread ?? false }
 
     /// The change as the store writes it.
     package func stored(in group: SharingGroup) -> StoreChange {

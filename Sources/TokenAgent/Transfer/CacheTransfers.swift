@@ -330,10 +330,7 @@ struct PreparedImport: Sendable {
 
     /// The keys of the records that the import writes or deletes.
     var keys: [RecordKey] {
-        let records = plan.changes.compactMap { change in
-            if case .save(let record) = change { record.key(in: group) } else { nil }
-        }
-        return records + settled.map(RedemptionNotes.note)
+        plan.changes.compactMap { $0.savedRecord?.key(in: group) } + settled.map(RedemptionNotes.note)
     }
 
     private static let batchSize = 256
@@ -348,10 +345,7 @@ struct PreparedImport: Sendable {
         cache.apply(plan.changes, in: group)
         guard packsAccounts else { return cache }
         // Each account once: to pack one takes time in proportion to its records.
-        let accounts = Set(
-            plan.changes.compactMap { change in
-                if case .save(let record) = change { record.header.account } else { nil }
-            })
+        let accounts = Set(plan.changes.compactMap { $0.savedRecord?.header.account })
         cache.pack(accounts, in: group, leaving: inUse)
         return cache
     }

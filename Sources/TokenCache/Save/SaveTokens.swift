@@ -155,9 +155,6 @@ extension CacheChange {
         case .removeEverything: nil
         }
     }
-
-    /// The record that is saved; nil for a removal.
-    fileprivate var saved: CacheRecord? { if case .save(let record) = self { record } else { nil } }
 }
 
 /// The first redemption of a refresh token of an account that was known by its username alone reports its identifier. So does a sign-in of
@@ -217,7 +214,7 @@ extension CredentialCache {
                 continue
             }
             let copy = copies.first { $0.key(in: group) == record.key(in: group) }
-            let moved = (copy?.saved ?? record).assigned(to: saving.account)
+            let moved = (copy?.savedRecord ?? record).assigned(to: saving.account)
             if case .refreshToken(let token) = record, !saving.replaces(token, used) {
                 // Which of two refresh tokens is the better one is unknown: both are kept.
                 if credentials.contains(moved) || token.secret != used?.secret && inUse.contains(token.secret) {
