@@ -15,7 +15,7 @@ extension CredentialCache {
         case (.refreshToken, _):
             return changes(removing: token, in: group)
         case (.account, _):
-            guard stillHolds(secret: token.secret, of: token.account, in: group) else { return [] }
+            guard refreshToken(token.secret, of: token.account, in: group) != nil else { return [] }
             return credentialRemovals(of: token.account, credentials, group) { $0 == clientID }
                 + credentials.metadata.filter { $0.value.signInState == .signedIn }.sorted { $0.key < $1.key }
                 .map { remove(.accountMetadata, $0.value.key, account: token.account, group) }
@@ -111,10 +111,6 @@ extension CredentialCache {
         accounts(withTokensOf: account, in: group).contains { account in
             partition(group)[account].accessTokens.values.contains { $0.secret == accessToken || $0.secret.isUnread }
         }
-    }
-
-    private func stillHolds(secret: Secret, of account: AccountKey, in group: SharingGroup) -> Bool {
-        partition(group)[account].refreshTokens.values.contains { $0.secret == secret }
     }
 
     /// Whether the app has signed out of the authority's account with this identifier.
