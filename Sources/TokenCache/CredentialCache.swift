@@ -134,6 +134,14 @@ package struct CredentialCache: Sendable, Equatable {
         return FamilyID(app.familyID)
     }
 
+    /// Whether a refresh token is an app's own, or that of the app's family.
+    func belongs(
+        _ token: RefreshTokenRecord, to clientID: ClientID, in partition: Partition, isConfined: Bool
+    ) -> Bool {
+        guard let family = token.familyID else { return token.clientID == clientID }
+        return family == self.family(of: clientID, at: token.environment, in: partition, isConfined: isConfined)
+    }
+
     /// The metadata of an app; another library may have saved it under another name of the cloud.
     func appMetadata(of clientID: ClientID, at environment: String, in partition: Partition) -> AppMetadataRecord? {
         if let app = partition.apps[AppMetadataRecord.key(clientID.key, at: environment)] { return app }

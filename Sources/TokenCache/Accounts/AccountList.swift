@@ -89,10 +89,8 @@ extension CredentialCache {
         case .signedOut: return false
         case .signedIn: return true
         case nil:
-            return credentials.refreshTokens.values.contains { token in
-                guard let family = token.familyID else { return token.clientID == clientID }
-                return family
-                    == self.family(of: clientID, at: token.environment, in: partition, isConfined: isConfined)
+            return credentials.refreshTokens.values.contains {
+                belongs($0, to: clientID, in: partition, isConfined: isConfined)
             }
         }
     }

@@ -77,10 +77,7 @@ extension CredentialCache {
     func isKnown(_ credentials: AccountCredentials, to clientID: ClientID, in partition: Partition) -> Bool {
         credentials.metadata[clientID.key] != nil
             || credentials.accessTokens.values.contains { $0.clientID == clientID }
-            || credentials.refreshTokens.values.contains { token in
-                guard let family = token.familyID else { return token.clientID == clientID }
-                return family == self.family(of: clientID, at: token.environment, in: partition, isConfined: true)
-            }
+            || credentials.refreshTokens.values.contains { belongs($0, to: clientID, in: partition, isConfined: true) }
     }
 
     private static let unknownAccount = SilentDecision.interactionRequired(
