@@ -15,7 +15,7 @@ package struct RecordHeader: Sendable, Equatable {
 ///
 /// `CacheRecord` lists the kinds. Everything that is done to a record of whatever kind is a requirement here, so that it is
 /// written next to the fields that it concerns.
-package protocol RecordContent: PackedRecord, Sendable, Equatable {
+package protocol RecordContent: Sendable, Equatable {
     /// The kind under which the store keeps the records.
     static var kind: RecordKind { get }
     var header: RecordHeader { get }
@@ -23,6 +23,13 @@ package protocol RecordContent: PackedRecord, Sendable, Equatable {
     var key: String { get }
     /// The record as a case of `CacheRecord`.
     var record: CacheRecord { get }
+
+    /// Reads the packed form (`Stored/PackedRecords.swift`); nil if a required field is missing.
+    init?(_ reader: inout FieldReader)
+    /// Writes the fields of the packed form in the order of their numbers.
+    func pack(into writer: inout FieldWriter)
+    /// About the number of bytes of the packed form.
+    var packedLength: Int { get }
 
     /// The record as JSON: what an export of the agent's own holds, and what stores of earlier versions hold.
     ///
@@ -52,6 +59,7 @@ package typealias IdentifierTransform = (_ what: StaticString, _ text: String) t
 
 extension RecordContent {
     package var kind: RecordKind { Self.kind }
+    package var packedLength: Int { 512 }
     package mutating func assign(to account: AccountKey) {}
     package mutating func setUnknownFields(_ json: String) {}
     package func checkSecrets() throws(LimitViolation) {}

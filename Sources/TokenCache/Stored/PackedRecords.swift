@@ -1,22 +1,6 @@
 internal import TokenModel
 
-/// A record that has a packed form, in which the store keeps it.
-package protocol PackedRecord {
-    /// Reads the fields in the order of their numbers; nil if a required one is missing.
-    init?(_ reader: inout FieldReader)
-
-    /// Writes the fields in the order of their numbers.
-    func pack(into writer: inout FieldWriter)
-
-    /// About the number of bytes of the packed form.
-    var packedLength: Int { get }
-}
-
-extension PackedRecord {
-    package var packedLength: Int { 512 }
-}
-
-/// The account that a record belongs to: the first three fields.
+/// The packed forms of records, in which the store keeps them. The account that a record belongs to is the first three fields.
 extension AccountKey {
     fileprivate init?(_ reader: inout FieldReader) {
         let identifier = reader.bytes(.homeAccountID).flatMap(reader.texts.homeAccountID)
@@ -32,7 +16,7 @@ extension AccountKey {
     }
 }
 
-extension AccountRecord: PackedRecord {
+extension AccountRecord {
     package init?(_ reader: inout FieldReader) {
         let homeAccountID = reader.sharedText(.homeAccountID)
         guard let username = reader.text(.username), let issuer = reader.sharedText(.issuer),
@@ -69,7 +53,7 @@ extension AccountRecord: PackedRecord {
     }
 }
 
-extension AccessTokenRecord: PackedRecord {
+extension AccessTokenRecord {
     package init?(_ reader: inout FieldReader) {
         guard let account = AccountKey(&reader), let environment = reader.sharedText(.environment),
             let realm = reader.sharedText(.realm),
@@ -105,7 +89,7 @@ extension AccessTokenRecord: PackedRecord {
     package var packedLength: Int { 1024 + secret.count + scopes.target.utf8.count + (unknownFields?.utf8.count ?? 0) }
 }
 
-extension RefreshTokenRecord: PackedRecord {
+extension RefreshTokenRecord {
     package init?(_ reader: inout FieldReader) {
         guard let account = AccountKey(&reader), let environment = reader.sharedText(.environment),
             let clientID = reader.bytes(.clientID).flatMap(reader.texts.clientID)
@@ -150,7 +134,7 @@ extension RefreshTokenRecord: PackedRecord {
     package var packedLength: Int { 1024 + secret.count + (unknownFields?.utf8.count ?? 0) }
 }
 
-extension IDTokenRecord: PackedRecord {
+extension IDTokenRecord {
     package init?(_ reader: inout FieldReader) {
         guard let account = AccountKey(&reader), let environment = reader.sharedText(.environment),
             let realm = reader.sharedText(.realm),
@@ -180,7 +164,7 @@ extension IDTokenRecord: PackedRecord {
     package var packedLength: Int { 1024 + idToken.utf8.count + (unknownFields?.utf8.count ?? 0) }
 }
 
-extension AppMetadataRecord: PackedRecord {
+extension AppMetadataRecord {
     package init?(_ reader: inout FieldReader) {
         guard let environment = reader.sharedText(.environment), let clientID = reader.sharedText(.clientID),
             let familyID = reader.sharedText(.familyID)
@@ -198,7 +182,7 @@ extension AppMetadataRecord: PackedRecord {
     }
 }
 
-extension AccountMetadataRecord: PackedRecord {
+extension AccountMetadataRecord {
     package init?(_ reader: inout FieldReader) {
         homeAccountID = reader.sharedText(.homeAccountID)
         username = reader.text(.username)
@@ -228,7 +212,7 @@ extension AccountMetadataRecord: PackedRecord {
     }
 }
 
-extension CurrentAccountRecord: PackedRecord {
+extension CurrentAccountRecord {
     package init?(_ reader: inout FieldReader) {
         homeAccountID = reader.sharedText(.homeAccountID)
         username = reader.text(.username)
@@ -247,7 +231,7 @@ extension CurrentAccountRecord: PackedRecord {
     }
 }
 
-extension OpaqueRecord: PackedRecord {
+extension OpaqueRecord {
     package init?(_ reader: inout FieldReader) {
         let homeAccountID = reader.sharedText(.homeAccountID)
         let clientID = reader.sharedText(.clientID)
