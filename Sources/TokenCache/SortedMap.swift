@@ -47,9 +47,9 @@ package struct SortedMap<Value> {
     /// The position of a key, or where to insert it.
     private func position(of key: String) -> (block: Int, index: Int, isFound: Bool) {
         guard !blocks.isEmpty else { return (0, 0, false) }
-        let following = Self.firstIndex(in: blocks) { key.precedes($0[0].key) }
+        let following = blocks.firstSortedIndex { key.precedes($0[0].key) }
         let block = max(following - 1, 0)
-        let index = Self.firstIndex(in: blocks[block]) { !$0.key.precedes(key) }
+        let index = blocks[block].firstSortedIndex { !$0.key.precedes(key) }
         return (block, index, index < blocks[block].count && blocks[block][index].key.hasSameBytes(as: key))
     }
 
@@ -72,17 +72,19 @@ package struct SortedMap<Value> {
         if blocks[block].isEmpty { blocks.remove(at: block) }
     }
 
-    /// The first index whose element has a property that all later ones have too; the count if none has it.
-    private static func firstIndex<Element>(in elements: [Element], where property: (Element) -> Bool) -> Int {
-        var (low, high) = (0, elements.count)
+    private static var blockLength: Int { 256 }
+}
+
+extension Array {
+    /// The first index whose element has a property that all later ones have too, found by halves; the count if none has it.
+    func firstSortedIndex(where property: (Element) -> Bool) -> Int {
+        var (low, high) = (0, count)
         while low < high {
             let middle = (low + high) / 2
-            if property(elements[middle]) { high = middle } else { low = middle + 1 }
+            if property(self[middle]) { high = middle } else { low = middle + 1 }
         }
         return low
     }
-
-    private static var blockLength: Int { 256 }
 }
 
 extension SortedMap: Sendable where Value: Sendable {}

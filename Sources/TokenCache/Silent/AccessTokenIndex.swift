@@ -62,12 +62,7 @@ struct AccessTokenIndex: RecordIndex {
 
         /// The position of the entry, or where to insert it.
         private static func position(of entry: Entry, in entries: [Entry]) -> Int {
-            var (low, high) = (0, entries.count)
-            while low < high {
-                let middle = (low + high) / 2
-                if entries[middle].isPreferred(to: entry) { low = middle + 1 } else { high = middle }
-            }
-            return low
+            entries.firstSortedIndex { !$0.isPreferred(to: entry) }
         }
     }
 
