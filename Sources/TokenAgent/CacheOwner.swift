@@ -304,7 +304,7 @@ actor CacheOwner {
     func retirePage() { core.answers.page?.retire() }
 
     /// The load of the store that a request has to wait for; nil if it need not wait. If the load fails, so does the request.
-    func load(
+    func pendingLoad(
         _ wait: RequestHandler.Wait, for request: some AgentRequest, from peer: ConnectedPeer
     ) -> EventLoopFuture<Result<Void, TokenError>>? {
         switch wait {

@@ -92,7 +92,9 @@ struct RequestHandler: Sendable {
                 signIn: signIn)
             if let reply = asked.replyBeforeAnswer(after: progress, owner) { return reply }
             // The store may have been locked while the request waited for its turn.
-            if !progress.hasLoaded || waits == .untilLoaded, let load = owner.load(waits, for: request, from: peer) {
+            if !progress.hasLoaded || waits == .untilLoaded,
+                let load = owner.pendingLoad(waits, for: request, from: peer)
+            {
                 return .afterLoad(load)
             }
             let exchange = if let account { asked.about(account(owner, request)) } else { asked }
