@@ -30,8 +30,11 @@ extension SignInSessions {
             throw error
         }
         try register(
-            .browser(request, redirect, pkce, state: state, nonce: nonce, issuer: endpoints.issuer), as: id,
-            lifetime: Self.browserLifetime)
+            .browser(
+                SignInSession.BrowserState(
+                    begun: request, redirect: redirect, pkce: pkce, state: state, nonce: nonce,
+                    issuer: endpoints.issuer)),
+            as: id, lifetime: Self.browserLifetime)
         return BeginInteractive.Reply(
             sessionID: id, authorizationURL: url, redirectURI: redirect.redirectURI,
             expiresIn: Self.browserLifetime, launchURL: redirect.launchURL(leadingTo: url))
@@ -42,9 +45,8 @@ extension SignInSessions {
     {
         let id = request.sessionID
         let session = try claim(id, for: connection) { $0.isBrowser }
-        guard case .browser(let begun, let redirect, let pkce, let state, let nonce, let issuer) = session.method else {
-            throw Self.unknown
-        }
+        guard case .browser(let browser) = session.method else { throw Self.unknown }
+        let (begun, redirect) = (browser.begun, browser.redirect)
         defer { finish(id) }
         let url: String
         do throws(TokenError) {
@@ -52,13 +54,13 @@ extension SignInSessions {
         } catch {
             throw ending(of: id) ?? error
         }
-        let answer = try response(at: url, to: begun, state: state, issuer: issuer)
+        let answer = try response(at: url, to: begun, state: browser.state, issuer: browser.issuer)
         do throws(TokenError) {
             return try await signIn(
                 begun,
                 code: .authorizationCode(
-                    code: answer.code, verifier: pkce.verifier, redirectURI: redirect.redirectURI), nonce: nonce,
-                at: authorities.authority(begun.parameters, movedTo: answer.cloudName))
+                    code: answer.code, verifier: browser.pkce.verifier, redirectURI: redirect.redirectURI),
+                nonce: browser.nonce, at: authorities.authority(begun.parameters, movedTo: answer.cloudName))
         } catch {
             var error = error
             // The app applies the policy to the account that has signed in.
@@ -152,10 +154,10 @@ extension SignInSessions {
 
     /// Logs that a browser sign-in has expired, with the redirect URI that got no response.
     func logExpiry(of method: SignInSession.Method) {
-        guard case .browser(let begun, let redirect, _, _, _, _) = method, messageLimit.admitsMessage() else { return }
+        guard case .browser(let browser) = method, messageLimit.admitsMessage() else { return }
         logger.notice(
             "a browser sign-in expired without a response",
-            metadata: RequestLog.redirect(redirect.redirectURI, of: begun.parameters))
+            metadata: RequestLog.redirect(browser.redirect.redirectURI, of: browser.begun.parameters))
     }
 
     private static let tooLongURL = TokenError(
@@ -171,12 +173,12 @@ extension SignInSession.Method {
     /// The error of a session that has expired. An unregistered redirect URI is a likely reason: the identity provider shows that
     /// error on its page, and does not redirect the browser.
     var expired: TokenError {
-        guard case .browser(let begun, let redirect, _, _, _, _) = self else { return Self.expiredDeviceCode }
-        let target = BrowserRedirect(begun.parameters.redirectURI)
+        guard case .browser(let browser) = self else { return Self.expiredDeviceCode }
+        let target = BrowserRedirect(browser.begun.parameters.redirectURI)
         let own = target.replaced.map { "; the app's own, \($0), cannot be used on this system" } ?? ""
         return TokenError(
             .timedOut,
-            "no response from the sign-in page arrived at \(redirect.redirectURI) within "
+            "no response from the sign-in page arrived at \(browser.redirect.redirectURI) within "
                 + "\(SignInSessions.browserLifetime) seconds. If the page showed AADSTS50011, \(target.remedy)\(own). "
                 + "Then start the sign-in again")
     }

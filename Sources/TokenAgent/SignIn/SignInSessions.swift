@@ -222,8 +222,7 @@ extension TokenResult {
 struct SignInSession {
     /// The method of signing in, with the state that redeeming its result needs.
     enum Method: Sendable {
-        case browser(
-            BeginInteractive, LoopbackRedirect, PKCE, state: String, nonce: String, issuer: Endpoints.ExpectedIssuer?)
+        case browser(BrowserState)
         case deviceCode(BeginDeviceCode, DeviceCodeGrant)
 
         var isBrowser: Bool { if case .browser = self { true } else { false } }
@@ -231,15 +230,24 @@ struct SignInSession {
         /// What the request that has begun the session asked for.
         var parameters: TokenParameters {
             switch self {
-            case .browser(let begun, _, _, _, _, _): begun.parameters
+            case .browser(let browser): browser.begun.parameters
             case .deviceCode(let begun, _): begun.parameters
             }
         }
 
         /// Closes the listener, if there is one.
         func close() {
-            if case .browser(_, let redirect, _, _, _, _) = self { redirect.close() }
+            if case .browser(let browser) = self { browser.redirect.close() }
         }
+    }
+
+    struct BrowserState: Sendable {
+        let begun: BeginInteractive
+        let redirect: LoopbackRedirect
+        let pkce: PKCE
+        let state: String
+        let nonce: String
+        let issuer: Endpoints.ExpectedIssuer?
     }
 
     let method: Method
