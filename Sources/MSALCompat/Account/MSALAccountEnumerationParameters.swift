@@ -74,14 +74,13 @@ struct AccountFilter: Sendable, Equatable {
     private(set) var isUnsatisfiable = false
 }
 
-/// The errors of a lookup that finds nothing. They are not of `MSALErrorDomain`, as in the original.
-enum AccountLookupError {
-    /// There is no such account. Domain and code are those that Swift uses for an Objective-C method that returns nil
+/// The errors of a lookup that finds nothing, of an account or of a claim. They are not of `MSALErrorDomain`, as in the original.
+enum LookupError {
+    /// There is no such thing. Domain and code are those that Swift uses for an Objective-C method that returns nil
     /// without an error.
-    static func notFound(_ what: String) -> NSError {
+    static func notFound(_ description: String) -> NSError {
         NSError(
-            domain: "Foundation._GenericObjCError", code: 0,
-            userInfo: [NSLocalizedDescriptionKey: "no account of this app has the \(what)"])
+            domain: "Foundation._GenericObjCError", code: 0, userInfo: [NSLocalizedDescriptionKey: description])
     }
 
     /// The username is blank. MSAL passes on this error of its inner library.
@@ -89,12 +88,5 @@ enum AccountLookupError {
         NSError(
             domain: "MSIDErrorDomain", code: -51111,
             userInfo: [NSLocalizedDescriptionKey: "the username is blank"])
-    }
-
-    /// There is no such claim to remove; an error as `notFound(_:)`.
-    static func noSuchClaim(_ name: String) -> NSError {
-        NSError(
-            domain: "Foundation._GenericObjCError", code: 0,
-            userInfo: [NSLocalizedDescriptionKey: "the claim \(name) was not requested"])
     }
 }

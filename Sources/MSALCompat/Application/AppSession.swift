@@ -190,21 +190,23 @@ extension AppSession {
     /// Returns the account with this identifier, or throws an error that is not of `MSALErrorDomain`.
     func account(identifier: String) throws(NSError) -> MSALAccount {
         let accounts = try accounts(AccountFilter(MSALAccountEnumerationParameters(identifier: identifier)))
-        guard let account = accounts.first else { throw AccountLookupError.notFound("identifier \(identifier)") }
+        guard let account = accounts.first else {
+            throw LookupError.notFound("no account of this app has the identifier \(identifier)")
+        }
         return account
     }
 
     /// Returns the account with this username, of several the first one whose home tenant knows it by that name, or throws an error that
     /// is not of `MSALErrorDomain`.
     func account(username: String) throws(NSError) -> MSALAccount {
-        guard let name = username.trimmedNonEmpty?.lowercased() else { throw AccountLookupError.blankUsername }
+        guard let name = username.trimmedNonEmpty?.lowercased() else { throw LookupError.blankUsername }
         let filter = AccountFilter(MSALAccountEnumerationParameters(identifier: nil, username: username))
         let found = try agentAccountsAndWait(filter)
         let own = found.first { account in
             account.tenantProfiles.contains { $0.isHome && $0.username?.lowercased() == name }
         }
         guard let account = merged(own.map { [$0] } ?? found, filter).first else {
-            throw AccountLookupError.notFound("username \(username)")
+            throw LookupError.notFound("no account of this app has the username \(username)")
         }
         return account
     }

@@ -20,7 +20,7 @@ enum MSALErrorMapping: Equatable {
 /// Not in this table are errors that are found before the agent is asked (see `AppSettings`): a silent request without
 /// an account is -50002; a reserved scope, an authority of another kind than the application's, or a blank client ID is
 /// -50000 with -42000; a redirect URI without a scheme is -50000 with -42011. A lookup that finds no account fails with
-/// `AccountLookupError`, which is not an MSAL error.
+/// `LookupError`, which is not an MSAL error.
 extension TokenError.Code {
     var msalMapping: MSALErrorMapping {
         switch self {

@@ -59,7 +59,7 @@ open class MSALClaimsRequest: NSObject, MSALJsonSerializable, MSALJsonDeserializ
     /// - Throws: an error of domain `Foundation._GenericObjCError`, code 0, if the claim was not requested.
     open func removeClaim(withName name: String, target: MSALClaimsRequestTarget) throws {
         guard let index = requests[target]?.firstIndex(where: { $0.name == name }) else {
-            throw AccountLookupError.noSuchClaim(name)
+            throw LookupError.notFound("the claim \(name) was not requested")
         }
         requests[target]?.remove(at: index)
     }
