@@ -118,7 +118,7 @@ extension AppSettings {
         let authority = parameters.authority?.authority ?? authority
         try check(authority)
         try check(parameters.scopes, authority)
-        guard parameters.authenticationScheme.map({ $0.scheme == .bearer }) ?? true else {
+        guard parameters.hasBearerScheme else {
             throw MSALError.error(.internalErrorInvalidParameter, "proof of possession is not supported")
         }
         // Sent with silent requests too, which have to go to the cloud of the sign-in.
@@ -189,9 +189,9 @@ struct SilentParameters: Sendable, Equatable {
 
     /// Returns nil for parameters of which a request is made each time: with claims, or with another scheme than bearer.
     init?(_ parameters: MSALSilentTokenParameters) {
-        guard parameters.claimsRequest == nil, let account = parameters.account,
-            parameters.authenticationScheme.map({ $0.scheme == .bearer }) ?? true
-        else { return nil }
+        guard parameters.claimsRequest == nil, let account = parameters.account, parameters.hasBearerScheme else {
+            return nil
+        }
         scopes = parameters.scopes
         identifier = account.identifier
         username = account.username

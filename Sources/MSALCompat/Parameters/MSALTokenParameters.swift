@@ -31,6 +31,8 @@ open class MSALTokenParameters: MSALParameters {
         self.scopes = scopes
         self.authenticationScheme = MSALAuthenticationSchemeBearer()
     }
+
+    var hasBearerScheme: Bool { authenticationScheme.map { $0.scheme == .bearer } ?? true }
 }
 
 /// The parameters of every request.
