@@ -317,7 +317,7 @@ final class PeerConnection: ChannelInboundHandler, PeerWork {
         let error = failure.forApps
         peer.log.refused(error, id: id)
         // The peer may invent any number that this version does not know.
-        let known = RequestFrame.name(of: number) == nil ? 0 : number
+        let known = RequestHandlers.handler(of: number) == nil ? 0 : number
         registry.metrics.count(.request(number: known, .failed(error.code)))
         write(ReplyFrame.encode(error, id: id), context)
     }
