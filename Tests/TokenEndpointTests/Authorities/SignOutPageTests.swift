@@ -113,7 +113,8 @@ internal import TokenModel
     /// That of Windows Server 2012 R2 has neither.
     @Test func knowsNoPageOfAnADFSWithoutADocument() async throws {
         try await EndpointFixture.with(path: "/adfs", { _ in .answer(status: 404, body: "") }) { fixture in
-            #expect(try await fixture.endpoint.signOutPage(of: fixture.authority, for: nil) == nil)
+            let page = try await fixture.endpoint.signOutPage(of: fixture.authority, for: nil)
+            #expect(page == nil)
         }
     }
 
