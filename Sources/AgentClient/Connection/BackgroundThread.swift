@@ -1,3 +1,6 @@
+// The compiler takes the first C module that it has read for that of `pthread_attr_t`, which is this one in some orders of the files.
+internal import CAgentSystem
+
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Darwin)
