@@ -201,15 +201,12 @@ final class CommitQueue {
     /// Makes the changes of an import durable, within `exclusively`. They are encoded in batches, since the encoded import may
     /// be large. They are not written again later: a failed import can be repeated.
     ///
-    /// - Parameters:
-    ///   - batch: the changes of a batch, numbered from 0; nil after the last one.
-    ///   - keys: the keys of the records that the batches write or delete.
+    /// - Parameter batch: the changes of a batch, numbered from 0; nil after the last one.
     func writeExclusively(
-        _ batch: @escaping @Sendable (Int) throws(TokenError) -> [StoreChange]?, of keys: () -> [RecordKey]
+        _ batch: @escaping @Sendable (Int) throws(TokenError) -> [StoreChange]?
     ) async throws(TokenError) {
         defer { reportDamage() }
         try await store.commit(batches: batch)
-        if !unsaved.isEmpty { unsaved.supersede(keys: keys()) }
     }
 
     /// Refuses to begin changes from now on. Those in progress may be committed.

@@ -67,12 +67,7 @@ struct UnsavedChanges: Sendable {
         guard !steps.isEmpty || !attempts.isEmpty else { return }
         let groups = Set(
             changes.compactMap { change in if case .deleteGroup(let name) = change { ExactText(name) } else { nil } })
-        supersede(keys: changes.compactMap(\.key), groups: groups)
-    }
-
-    /// Removes the changes of records that have been written.
-    mutating func supersede(keys: [RecordKey], groups: Set<ExactText> = []) {
-        let keys = Set(keys)
+        let keys = Set(changes.compactMap(\.key))
         let isSuperseded: (StoreChange) -> Bool = { step in
             switch step {
             case .put(let record): keys.contains(record.key) || groups.contains(ExactText(record.key.group))

@@ -261,11 +261,10 @@ final class CacheTransfers {
     /// Its tokens stay in the store only, until requests need them. If the store has lost records, they are in memory
     /// as well, since only memory may have them.
     private func write(_ prepared: PreparedImport, within budget: ImportBudget) async throws(TokenError) {
-        try await commits.writeExclusively(
-            { number throws(TokenError) in
-                try budget.check()
-                return prepared.batch(number)
-            }, of: { prepared.keys })
+        try await commits.writeExclusively { number throws(TokenError) in
+            try budget.check()
+            return prepared.batch(number)
+        }
         notes.settle(prepared.settled)
         for attempt in 1...Self.attempts {
             let before = memory.changeCount
@@ -326,11 +325,6 @@ struct PreparedImport: Sendable {
         var steps = changes.map { $0.stored(in: group) }
         if changes.count < Self.batchSize { steps += settled.map { .delete(RedemptionNotes.note(of: $0)) } }
         return steps
-    }
-
-    /// The keys of the records that the import writes or deletes.
-    var keys: [RecordKey] {
-        plan.changes.compactMap { $0.savedRecord?.key(in: group) } + settled.map(RedemptionNotes.note)
     }
 
     private static let batchSize = 256

@@ -321,8 +321,7 @@ extension Parts {
     fileprivate func exclusively(writing name: String) -> Pending<Void> {
         start { parts async throws(TokenError) in
             try await parts.core.commits.exclusively { () async throws(TokenError) in
-                try await parts.core.commits.writeExclusively(
-                    { $0 == 0 ? [.put(.sample(name))] : nil }, of: { [StoredRecord.sample(name).key] })
+                try await parts.core.commits.writeExclusively { $0 == 0 ? [.put(.sample(name))] : nil }
             }
         }
     }

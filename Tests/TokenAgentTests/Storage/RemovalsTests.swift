@@ -269,8 +269,7 @@ extension Parts {
         start { parts async throws(TokenError) in
             try await parts.core.commits.exclusively { () async throws(TokenError) in
                 let changes = cache.everything()
-                try await parts.core.commits.writeExclusively(
-                    { $0 == 0 ? changes : nil }, of: { [] })
+                try await parts.core.commits.writeExclusively { $0 == 0 ? changes : nil }
                 parts.core.memory.replace(with: cache)
             }
         }
