@@ -23,9 +23,11 @@ final class RedemptionNotes {
     /// Sets the tokens whose notes the store had at start-up.
     func load(_ interrupted: Set<RecordKey>) { self.interrupted = interrupted }
 
-    /// Records that no response came to a redemption of a token that the cache still has: its note stays.
+    /// Records that no response came to a redemption of a token that the cache still has, in memory or in the store only: its note stays.
     func keepNote(of token: RefreshTokenRecord, in group: SharingGroup) {
-        guard memory.cache.refreshToken(inPlaceOf: token, in: group)?.secret == token.secret else { return }
+        guard let held = memory.cache.refreshToken(inPlaceOf: token, in: group)?.secret,
+            held.isUnread || held == token.secret
+        else { return }
         interrupted.insert(CacheRecord.refreshToken(token).key(in: group))
     }
 

@@ -146,6 +146,13 @@ actor Parts {
         core.notes.load(Set(tokens))
     }
 
+    /// Removes the tokens of a user's accounts from memory.
+    func pack(_ user: String) throws {
+        let accounts = core.memory.cache.partition(.standard).accounts(with: .sample(user))
+        try #require(!accounts.isEmpty)
+        for account in accounts { core.memory.pack(account, in: .standard) }
+    }
+
     /// Signs a user out, by default of every app.
     ///
     /// - Returns: whether there was anything to remove.

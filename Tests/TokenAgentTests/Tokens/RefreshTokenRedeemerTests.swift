@@ -202,11 +202,4 @@ extension Parts {
             try await parts.core.saver.save(tokens, from: .signIn, parameters, at: parameters.authority)
         }
     }
-
-    /// Removes the tokens of a user's accounts from memory.
-    fileprivate func pack(_ user: String) throws {
-        let accounts = core.memory.cache.partition(.standard).accounts(with: .sample(user))
-        try #require(!accounts.isEmpty)
-        for account in accounts { core.memory.pack(account, in: .standard) }
-    }
 }

@@ -176,6 +176,35 @@ internal import TokenModel
         #expect(parts.store.notes == 0)
     }
 
+    /// An import may have taken the token out of memory meanwhile.
+    @Test func keepsTheNoteOfALostResponseWhoseTokenHasLeftMemory() async throws {
+        let (sending, redemption) = try await parts.beginSending()
+        try await parts.pack("alice")
+        redemption.question.delivery?.recordSending()
+        redemption.fail(TokenError(.networkUnavailable, "the connection was lost"))
+        #expect(try await sending.error()?.code == .networkUnavailable)
+        let next = await parts.acquire(.sample("alice"))
+        let refused = await parts.provider.redemptions.next()
+        refused.question.delivery?.recordSending()
+        refused.fail(.invalidGrant)
+        #expect(try await next.error()?.message.contains("no answer came") == true)
+    }
+
+    /// No response to the new token was lost.
+    @Test func keepsNoNoteOfATokenThatASignInHasReplaced() async throws {
+        let (sending, redemption) = try await parts.beginSending()
+        try await parts.signIn("alice", "2").value()
+        redemption.question.delivery?.recordSending()
+        redemption.fail(TokenError(.networkUnavailable, "the connection was lost"))
+        #expect(try await sending.error()?.code == .networkUnavailable)
+        let next = await parts.acquire(.sample("alice"))
+        let refused = await parts.provider.redemptions.next()
+        #expect(refused.token == "rt-2")
+        refused.question.delivery?.recordSending()
+        refused.fail(.invalidGrant)
+        #expect(try await next.error()?.message.contains("no answer came") == false)
+    }
+
     // MARK: Refusals and other responses
 
     @Test func deletesTheNoteIfTheResponseHasNoNewRefreshToken() async throws {
