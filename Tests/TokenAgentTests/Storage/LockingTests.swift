@@ -51,6 +51,25 @@ internal import TokenModel
         #expect(parts.store.refreshTokens.isEmpty)
     }
 
+    /// Instance discovery may be answered after the lock.
+    @Test func writesNoLearntCloudOnceTheStoreIsLocked() async throws {
+        try await parts.open()
+        let parameters = TokenParameters.sample(authority: try Authority("https://login.example.com/common"))
+        let resolving = await parts.start { parts async throws(TokenError) in
+            try await parts.core.authorities.resolve(parameters.authority, parameters, username: nil)
+        }
+        let discovery = await parts.provider.discoveries.next()
+        try await parts.lock().value()
+        discovery.answer([
+            CloudDirectory.Cloud(
+                aliases: ["login.example.com"], preferredNetwork: "login.example.com",
+                preferredCache: "login.example.com")
+        ])
+        try await resolving.value()
+        #expect(parts.store.clouds == 0)
+        #expect(await !parts.hasUnsavedChanges)
+    }
+
     /// A response that grants fewer scopes than requested is an error with the granted token, which is returned again for two minutes.
     @Test func keepsNoErrorWithAToken() async throws {
         try await parts.open()

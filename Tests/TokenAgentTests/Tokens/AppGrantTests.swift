@@ -59,6 +59,17 @@ internal import TokenModel
         #expect(parts.store.refreshTokens == ["rt-1"])
     }
 
+    /// A response without a refresh token leaves the one that was sent as it is. An assertion is none.
+    @Test func savesNoAssertionAsARefreshToken() async throws {
+        let grant = await parts.redeem(
+            RedeemGrant(parameters: .sample(), kind: .saml2, grant: Secret("<Assertion/>")))
+        var tokens = IssuedTokens.sample("alice", "1")
+        tokens.refreshToken = nil
+        await parts.provider.redemptions.next().answer(tokens)
+        #expect(try await grant.value().accessToken == Secret("at-1"))
+        #expect(parts.store.refreshTokens == [])
+    }
+
     /// The store was locked while the authority was validated. The response could not be saved, and would be lost.
     @Test func sendsNothingOnceTheStoreIsBeingLocked() async throws {
         let parameters = TokenParameters.sample(authority: try Authority("https://login.example.com/common"))

@@ -33,6 +33,7 @@ internal import TokenModel
         ("https://login.microsoftonline.com/common", "microsoftonline.us", "login.microsoftonline.us"),
         ("https://evil.example/common", "microsoftonline.com", "evil.example"),
         ("http://127.0.0.1:8080/common", "login.microsoftonline.com", "127.0.0.1:8080"),
+        ("https://login.windows.net/common", "microsoftonline.com", "login.windows.net"),
     ])
     func movesAnAuthorityAmongMicrosoftsCloudsOnly(url: String, name: String, host: String) async throws {
         var parameters = TokenParameters.sample(authority: try Authority(url))
@@ -102,6 +103,17 @@ internal import TokenModel
         #expect(try await parts.refusal("https://login.example.com/common")?.code == .authorityValidation)
         parts.clock.advance(by: 1)
         #expect(try await parts.refusal("https://login.example.com/common") == nil)
+    }
+
+    /// Apps can name any number of hosts. Beyond the limit, all are forgotten.
+    @Test func remembers256UnknownHosts() async throws {
+        for number in 0...256 {
+            let resolving = try await parts.resolve("https://login-\(number).example.com/common")
+            await parts.provider.discoveries.next().fail(TokenError(.authorityValidation, "no such authority"))
+            #expect(try await resolving.error()?.code == .authorityValidation)
+        }
+        #expect(try await parts.refusal("https://login-0.example.com/common") == nil)
+        #expect(try await parts.refusal("https://login-256.example.com/common")?.code == .authorityValidation)
     }
 
     /// Otherwise the capabilities would be sent without the app's claims.
@@ -198,6 +210,31 @@ internal import TokenModel
             #expect(error?.code == .invalidDeveloperParameter)
         }
         #expect(parts.provider.federations.count == 0)
+    }
+
+    /// As with unknown hosts.
+    @Test func remembers256ValidatedFarms() async throws {
+        let username = "alice@contoso.com"
+        for number in 0...256 {
+            let resolving = try await parts.resolve("https://fs-\(number).contoso.com/adfs", username: username)
+            await parts.provider.federations.next().answer(())
+            try await resolving.value()
+        }
+        try await parts.resolve("https://fs-256.contoso.com/adfs", username: username).value()
+        let again = try await parts.resolve("https://fs-0.contoso.com/adfs", username: username)
+        try await parts.settle()
+        try #require(parts.provider.federations.count == 1)
+        await parts.provider.federations.next().answer(())
+        try await again.value()
+    }
+
+    /// A user principal name has one domain.
+    @Test func takesNoDomainOfANameWithSeveral() async throws {
+        let resolving = try await parts.resolve(
+            "https://fs.contoso.com/adfs", username: "alice@attacker.example@contoso.com")
+        try await parts.settle()
+        try #require(parts.provider.federations.count == 0)
+        #expect(try await resolving.error()?.code == .invalidDeveloperParameter)
     }
 
     @Test func doesNotValidateAnADFSWithoutAUser() async throws {

@@ -100,6 +100,19 @@ internal import TokenModel
         #expect(parts.store.refreshTokens == ["rt-1"])
     }
 
+    /// An app may give the user any name, and whoever owns a domain can have it vouch for any host.
+    @Test func validatesAnADFSWithTheDomainOfTheUserInTheCache() async throws {
+        let parameters = TokenParameters.sample(authority: try Authority("https://fs.contoso.com/adfs"))
+        try await parts.signIn("alice", "1", parameters).value()
+        let account = AccountReference(homeAccountID: .sample("alice"), username: "x@attacker.example")
+        let request = await parts.acquire(
+            AcquireTokenSilent(parameters: parameters, account: account, forceRefresh: true))
+        let federation = await parts.provider.federations.next()
+        #expect(federation.question == "contoso.com")
+        federation.fail(TokenError(.authorityValidation, "another host"))
+        #expect(try await request.error()?.code == .authorityValidation)
+    }
+
     @Test func deletesTheNoteOfATokenThatWasNeverSentBeforeReporting() async throws {
         let (sending, redemption) = try await parts.beginSending()
         parts.store.hold()
@@ -244,6 +257,18 @@ internal import TokenModel
         let error = try await sending.error()
         #expect(error?.code == .serverInvalidResponse)
         #expect(error?.details.hasChangedCache == true)
+        #expect(parts.store.refreshTokens == ["rt-2"])
+        #expect(parts.store.notes == 0)
+    }
+
+    /// The token endpoint has replaced the refresh token, although the cache cannot read the response.
+    @Test func savesTheRefreshTokenOfAResponseThatTheCacheRefuses() async throws {
+        let (sending, redemption) = try await parts.beginSending()
+        var tokens = IssuedTokens.sample("alice", "2")
+        tokens.idToken = "no token"
+        redemption.answer(tokens)
+        let error = try await sending.error()
+        #expect(error?.code == .serverInvalidResponse && error?.details.hasChangedCache == true)
         #expect(parts.store.refreshTokens == ["rt-2"])
         #expect(parts.store.notes == 0)
     }

@@ -94,6 +94,21 @@ internal import TokenModel
         try await third.value()
     }
 
+    /// An import may have taken the refresh token out of memory meanwhile. It is the same one.
+    @Test func throttlesRequestsWhoseTokenHasLeftMemory() async throws {
+        let (first, redemption) = try await parts.beginRedemption()
+        try await parts.pack("alice")
+        redemption.question.delivery?.recordSending()
+        var overload = TokenError(.unhandledHTTPResponse, "busy")
+        overload.details.httpStatus = 503
+        redemption.fail(overload)
+        #expect(try await first.error()?.code == .unhandledHTTPResponse)
+        let second = await parts.acquire(.sample("alice"))
+        try await parts.settle()
+        try #require(parts.provider.redemptions.count == 0)
+        #expect(try await second.error()?.details.isThrottled == true)
+    }
+
     // MARK: Connections that end
 
     /// Nobody would get the token, and the redemptions of others would wait for it.
