@@ -87,6 +87,19 @@ internal import TokenWire
         #expect(try await lines("export").map { $0["outcome"] } == ["ok", "sessionCanceled"])
     }
 
+    /// A list without secrets hands out nothing.
+    @Test(arguments: [false, true]) func hasALineForAListOfCredentialsWithTokens(withoutSecrets: Bool) async throws {
+        let credentials = [Credential.Kind.accessToken, .accessToken, .refreshToken].map { kind in
+            Credential(
+                id: "id", kind: kind, clientID: .sample, authority: "https://login.example/common",
+                account: Self.alice.reference)
+        }
+        let request = ListCredentials(withoutSecrets: withoutSecrets)
+        reply(to: request, .success(ListCredentials.Reply(credentials: credentials)), from: peer())
+        #expect(try await lines().map { $0["event"] } == (withoutSecrets ? [] : ["token"]))
+        #expect(try await lines().compactMap { $0["count"] } == (withoutSecrets ? [] : ["2"]))
+    }
+
     /// A process could close its connection, so that no reply is sent.
     @Test func recordsWhatChangesSomethingWithoutWaitingForTheReply() async throws {
         let status = KeyStatus(source: .file, place: "cache.key", isOpen: true)
@@ -123,6 +136,41 @@ internal import TokenWire
         let line = try #require(try await lines("publish").first)
         #expect(line["username"] == (hasNames ? "alice@contoso.com" : nil))
         #expect(line["socket"] == "/srv/build.sock" && line["client_id"] == "app" && line["account"] != nil)
+    }
+
+    @Test(arguments: [false, true]) func namesTheUserOfATokenIfItMay(hasNames: Bool) async throws {
+        trail.setHasNames(hasNames)
+        let token = TokenResult(
+            accessToken: Secret("at"), tokenType: "Bearer", expiresOn: 0, scopes: ["User.Read"], idToken: nil,
+            account: Self.alice, tenantProfile: nil, authority: "https://login.example/common",
+            correlationID: CorrelationID(), isFromCache: false)
+        reply(
+            to: AcquireTokenSilent(parameters: .sample(), account: AccountReference()), .success(token), from: peer())
+        try await expectAlice(in: "token", isNamed: hasNames)
+    }
+
+    @Test(arguments: [false, true]) func namesTheUserOfAnIDTokenIfItMay(hasNames: Bool) async throws {
+        trail.setHasNames(hasNames)
+        let list = ListAccounts.Reply(accounts: [Self.alice])
+        reply(to: ListAccounts(clientID: .sample), .success(list), from: peer())
+        try await expectAlice(in: "id_token", isNamed: hasNames)
+    }
+
+    @Test(arguments: [false, true]) func namesTheUserOfASignOutIfItMay(hasNames: Bool) async throws {
+        trail.setHasNames(hasNames)
+        let request = RemoveAccount(clientID: .sample, account: Self.alice.reference)
+        reply(to: request, .success(RemoveAccount.Reply(removed: true)), from: peer())
+        try await expectAlice(in: "sign_out", isNamed: hasNames)
+    }
+
+    private static let alice = Account(
+        homeAccountID: .sample("alice"), username: "alice@contoso.com", environment: "login.example", source: .msal,
+        homeIDToken: "e30.e30.")
+
+    private func expectAlice(in event: String, isNamed: Bool) async throws {
+        let line = try #require(try await lines(event).first)
+        #expect(line["account"] == HomeAccountID.sample("alice").text)
+        #expect(line["username"] == (isNamed ? "alice@contoso.com" : nil))
     }
 
     /// Of which socket they were would not be known otherwise.
