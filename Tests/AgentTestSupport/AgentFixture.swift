@@ -24,7 +24,7 @@ package struct AgentFixture: Sendable {
     package let socketPath: String
     /// The network in which every host is the emulator; nil if the agent uses loopback addresses.
     package let internet: TestInternet?
-    let server: AgentServer
+    package let server: AgentServer
 
     /// Starts agent and emulator, runs a test, and stops both, also after an error.
     package static func with(

@@ -74,6 +74,22 @@ internal import TokenStore
         #expect(try await part.error()?.code == .storeUnavailable)
     }
 
+    /// The file is being read, and its parts are not in memory any more.
+    @Test func continuesNoImportThatIsComplete() async throws {
+        let (last, further) = try await parts.completeImportTwice()
+        #expect(try await further.error()?.code == .sessionCanceled)
+        try await last.value()
+    }
+
+    /// An app that sends a request again would get the same part as the next one.
+    @Test func continuesNoExportWhosePartIsBeingRead() async throws {
+        let token = String(repeating: "t", count: 4096)
+        for number in 1...100 { try await parts.signIn("user\(number)", token).value() }
+        let (part, further) = try await parts.requestTheSecondPartTwice()
+        #expect(try await further.error()?.code == .sessionCanceled)
+        #expect(try await part.value().next != nil)
+    }
+
     private static func errors(of exports: [Pending<ExportCache.Reply>]) async throws -> [TokenError.Code?] {
         var errors: [TokenError.Code?] = []
         for export in exports { errors.append(try await export.error()?.code) }
@@ -105,6 +121,27 @@ extension Parts {
         let second = pending(transfers.send(request, to: connection))
         transfers.cancelAll(reason)
         return second
+    }
+
+    /// Sends the last part of an import twice in one turn of the event loop.
+    fileprivate func completeImportTwice() async throws -> (Pending<ImportCache.Reply>, Pending<ImportCache.Reply>) {
+        let (transfers, connection) = (try makeTransfers(), ConnectionID(number: 1))
+        var request = ImportCache(format: .msalJSON, data: Secret("{"), isLast: false)
+        request.importID = try await pending(transfers.receive(request, from: connection)).value().importID
+        (request.data, request.isLast) = (Secret("}"), true)
+        return (
+            pending(transfers.receive(request, from: connection)), pending(transfers.receive(request, from: connection))
+        )
+    }
+
+    /// Begins an export, and requests its second part twice in one turn of the event loop.
+    fileprivate func requestTheSecondPartTwice() async throws -> (
+        Pending<ExportCache.Reply>, Pending<ExportCache.Reply>
+    ) {
+        let (transfers, connection) = (try makeTransfers(), ConnectionID(number: 1))
+        var request = ExportCache(format: .msalJSON, includesSecrets: true)
+        request.exportID = try await pending(transfers.send(request, to: connection)).value().next
+        return (pending(transfers.send(request, to: connection)), pending(transfers.send(request, to: connection)))
     }
 
     /// Begins the import of a file of MSAL's libraries, in one part.

@@ -3,6 +3,7 @@ internal import AgentTestSupport
 internal import Foundation
 internal import TestSupport
 internal import Testing
+internal import TokenAgent
 internal import TokenModel
 internal import TokenStore
 internal import TokenWire
@@ -78,6 +79,7 @@ internal import TokenWire
         try await AgentFixture.with { f in
             _ = try await f.agent.setKey(SetKey(source: .passphrase, passphrase: Secret("correct horse")))
             try await f.restarted(keys: KeySettings(passphrase: Secret("wrong horse"))) { (f) async throws in
+                #expect(f.server.options.keys.passphrase == nil, "the options stay in memory")
                 let everybody = ListAccounts(clientID: nil)
                 let wrong = await #expect(throws: TokenError.self) { try await f.agent.listAccounts(everybody) }
                 #expect(wrong?.message.contains("not the passphrase") == true)

@@ -69,6 +69,30 @@ internal import TokenStore
         #expect(await parts.isLoaded)
     }
 
+    /// Others are told what the store waits for.
+    @Test func tellsOnlyWhoEnteredAPassphraseThatItIsWrong() async throws {
+        parts.store.updateReport { report in
+            report.keySource = .passphrase
+            report.phase = .locked(TokenError(.storeUnavailable, "a passphrase is missing"))
+        }
+        parts.store.answerLoads(with: .failure(TokenError(.storeUnavailable, "it is wrong")))
+        #expect(try await parts.load(passphrase: Secret("wrong")).error()?.message == "it is wrong")
+        #expect(try await parts.loaded()?.error()?.message == "a passphrase is missing")
+    }
+
+    /// A required source of the key may have kept the store from being created.
+    @Test func loadsTheStoreAfterAChangeOfItsKey() async throws {
+        parts.store.answerLoads(with: .failure(ScriptedStore.diskFull))
+        #expect(try await parts.load().error() != nil)
+        parts.store.answerLoads(with: .success(LoadedCache()))
+        let change = await parts.start { parts async throws(TokenError) in
+            try await parts.lifecycle.setKey(SetKey(source: .file))
+        }
+        #expect(try await change.value().isOpen)
+        #expect(parts.store.loads == 2)
+        #expect(await parts.isLoaded)
+    }
+
     @Test func triesPassphrasesInTheOrderOfTheirRequests() async throws {
         parts.store.answerLoads(with: nil)
         let first = await parts.load()
