@@ -104,6 +104,16 @@ internal import TokenModel
         #expect(error?.code == code)
     }
 
+    /// No message could have a longer one.
+    @Test(arguments: [(8, true), (ValueLimits.identifier, false)])
+    func readsAnAccountWithAnIdentifierOfLimitedLength(length: Int, isRead: Bool) throws {
+        let uid = String(repeating: "u", count: length)
+        let info = Base64URL.encode(Secret(#"{"uid":"\#(uid)","utid":"t"}"#)).reveal()
+        let url = "http://localhost/?code=c&state=s&client_info=\(info)"
+        let account = try AuthorizationResponse(url: url, expectedState: "s", issuer: nil).account
+        #expect(account == (isRead ? HomeAccountID(uid: uid, utid: "t") : nil))
+    }
+
     /// RFC 9207 section 2.4, for responses with a code and with an error.
     @Test(
         arguments: [

@@ -68,6 +68,15 @@ internal import TokenModel
         #expect(url == redirect.redirectURI + "?code=c1&state=s")
     }
 
+    /// To compare its text would take long.
+    @Test func readsNoFormWithManyCombiningCharacters() async throws {
+        let redirect = try await listen("http://127.0.0.1/cb")
+        defer { redirect.close() }
+        let marks = String(repeating: "\u{301}\u{316}", count: 100)
+        let shown = try await open(redirect.redirectURI, post: "code=c1&state=s&x=\(marks)")
+        #expect(shown.status == 404)
+    }
+
     /// RFC 6749 section 3.1.2: a redirect keeps the query of the redirect URI.
     @Test func readsTheResponseAtARedirectURIWithAQuery() async throws {
         let redirect = try await listen("http://127.0.0.1/cb?tenant=1")

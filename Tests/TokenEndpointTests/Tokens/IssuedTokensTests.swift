@@ -75,6 +75,7 @@ internal import TokenModel
             ),
             (#""cloud_instance_name":"microsoftonline.us""#, "microsoftonline.us"),
             (#""cloud_instance_host_name":7"#, nil),
+            (#""cloud_instance_host_name":"\#(String(repeating: "a", count: ValueLimits.identifier + 1))""#, nil),
         ] as [(String, String?)])
     func readsTheCloudOfTheUser(written: String, cloud: String?) throws {
         let body = Secret(String(Answers.minimal.dropLast() + ",\(written)}"))

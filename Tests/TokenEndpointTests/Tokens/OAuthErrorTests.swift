@@ -72,6 +72,16 @@ internal import TokenModel
         }
     }
 
+    /// A message has no room for all.
+    @Test func keeps64NumbersOfAnError() async throws {
+        let numbers = (1...1000).map { "\($0)" }.joined(separator: ",")
+        let body = #"{"error":"invalid_grant","error_codes":[\#(numbers)]}"#
+        try await EndpointFixture.with(EndpointFixture.token(.json(body, status: 400))) { fixture in
+            let error = try await fixture.failure()
+            #expect(error.details.stsErrorCodes == Array(1...64))
+        }
+    }
+
     /// Apps and terminals get the description of an error.
     @Test func hidesAGrantThatAnErrorRepeats() async throws {
         let token = "0.AXkA-" + String(repeating: "secret/", count: 900)
