@@ -1,3 +1,4 @@
+internal import AgentClient
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import TestSupport
