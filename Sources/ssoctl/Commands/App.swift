@@ -41,11 +41,12 @@ struct AppPrintout: Encodable {
     /// The default app, if the command has made another app the default; nil otherwise.
     var newDefault: String?
 
-    init(_ app: ConfiguredApp, _ settings: Settings) {
+    /// - Parameter defaultName: the name of the default app; nil if there is none.
+    init(_ app: ConfiguredApp, defaultName: String?) {
         (name, clientId, authority) = (app.name, app.clientID.text, app.authority?.url)
         (scopes, resource, redirectUri) = (app.scopes, app.resource, app.redirectURI)
         (group, file) = (app.sharingGroup.name, app.file)
-        isDefault = (try? settings.defaultApp())?.name == app.name
+        isDefault = defaultName == app.name
     }
 
     /// What the tokens are for.
@@ -145,7 +146,8 @@ struct AppAddCommand: Command {
         }
         let changed = try Settings.read()
         var printout = AppPrintout(
-            try changed.app(named: name) { CommandLineWords("ssoctl", "app", "show", $0) }, changed)
+            try changed.app(named: name) { CommandLineWords("ssoctl", "app", "show", $0) },
+            defaultName: changed.defaultAppName)
         if let defaultApp, defaultApp != name { printout.newDefault = defaultApp }
         return printout
     }
@@ -232,7 +234,9 @@ struct AppListCommand: Command {
 
     func execute(_ agent: AgentClient) async throws -> Printout {
         let settings = try Settings.read()
-        return Printout(apps: settings.configuration.apps.map { AppPrintout($0, settings) })
+        // Found once: there may be thousands of apps, among which it is looked for.
+        let defaultName = settings.defaultAppName
+        return Printout(apps: settings.configuration.apps.map { AppPrintout($0, defaultName: defaultName) })
     }
 
     func style(_ list: Printout) -> StyledText? {
@@ -266,7 +270,7 @@ struct AppShowCommand: Command {
         let settings = try Settings.read()
         let words = { CommandLineWords("ssoctl", "app", "show", $0) }
         let app = if let name { try settings.app(named: name, words) } else { try settings.defaultApp(words) }
-        return AppPrintout(app, settings)
+        return AppPrintout(app, defaultName: settings.defaultAppName)
     }
 
     func describe(_ app: AppPrintout) -> String? { app.text }

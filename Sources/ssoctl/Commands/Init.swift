@@ -51,8 +51,9 @@ struct InitCommand: Command {
         let changed = try Settings.read()
         let app = try changed.app(named: name) { CommandLineWords("ssoctl", "app", "show", $0) }
         return Printout(
-            app: AppPrintout(app, changed), account: AccountJSON(token.account, hasProfiles: false),
-            expiresOn: token.expiresOn, command: await tokenCommand(agent, app, token.account, changed))
+            app: AppPrintout(app, defaultName: changed.defaultAppName),
+            account: AccountJSON(token.account, hasProfiles: false), expiresOn: token.expiresOn,
+            command: await tokenCommand(agent, app, token.account, changed))
     }
 
     /// The command line of a token, with the app and the account if another one would be meant without their names.
@@ -60,7 +61,7 @@ struct InitCommand: Command {
         _ agent: AgentClient, _ app: ConfiguredApp, _ account: Account, _ settings: Settings
     ) async -> String {
         var words = CommandLineWords("ssoctl", "token")
-        if (try? settings.defaultApp())?.name != app.name { words = words + [app.name] }
+        if settings.defaultAppName != app.name { words = words + [app.name] }
         let meant = try? await AccountFinder(agent: agent, sharingGroup: app.sharingGroup)
             .accounts(settings.defaultAccount, of: app.clientID)
         if meant?.map(\.homeAccountID) != [account.homeAccountID] {

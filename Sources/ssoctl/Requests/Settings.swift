@@ -43,6 +43,9 @@ struct Settings {
         }
     }
 
+    /// The name of the app that is meant if none is named; nil if there is no such app.
+    var defaultAppName: String? { (try? defaultApp())?.name }
+
     /// The authority of the app that is meant if none is named; nil if there is no such app, or it has none of its own.
     var defaultAuthority: Authority? { (try? defaultApp())?.authority }
 
