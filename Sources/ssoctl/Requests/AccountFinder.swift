@@ -30,8 +30,8 @@ struct AccountName {
         mayBeIdentifier ? AccountReference(homeAccountID: HomeAccountID(text)) : AccountReference(username: text)
     }
 
-    /// The account if no list of the app has the name, which is a username then if it looks like one.
-    var unlistedReference: AccountReference { text.contains("@") ? AccountReference(username: text) : reference }
+    /// The name as what it is in all likelihood, if no list of accounts tells: a username if it looks like one.
+    var likely: AccountName { text.contains("@") ? AccountName(text, isIdentifier: false) : self }
 
     /// The words of a sign-in's command line that suggest the account; none if it is not known to be a username.
     var loginHint: [String] { CommandLineWords.loginHint(text.contains("@") ? text : nil) }

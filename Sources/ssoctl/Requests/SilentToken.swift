@@ -22,28 +22,29 @@ struct SilentToken {
             let found = try await signedIn()
             // A policy, and a provider, have accounts of their own, which the agent finds by the authority.
             if found.count > 1, let provider = target.authority, provider.kind == .b2c || provider.kind == .openID {
-                let own = await outcome(self.name?.unlistedReference ?? AccountReference(), provider)
+                let own = await outcome(self.name?.likely.reference ?? AccountReference(), provider)
                 if own.decides { return try await result(own, of: self.name, at: provider, found) }
             }
             let fitting = target.accounts(among: found)
             let chosen = try choose(among: fitting)
             return try await token(of: chosen.account, at: chosen.authorities, fitting)
         }
-        let exact = await outcome(name.reference, authority)
+        let exact = await outcome(name.likely.reference, authority)
         guard case .failure(let error) = exact, await mayBeDueToName(error) else {
             return try await result(exact, of: name, at: authority, [])
         }
-        // The name may be a username, or the beginning of one. Without the list, nothing says that the user has to sign in.
+        // The name may be the beginning of a username, or an identifier with an “@”. Without the list, nothing says that the user has to
+        // sign in.
         let found = target.accounts(among: try await signedIn())
         if error.code == .ambiguousAccount, !found.isEmpty {
             let chosen = try choose(among: found)
             return try await token(of: chosen.account, at: chosen.authorities, found)
         }
-        if found.count != 1, name.unlistedReference != name.reference {
-            let named = await outcome(name.unlistedReference, authority)
-            if found.isEmpty || named.decides { return try await result(named, of: name, at: authority, found) }
+        if found.count != 1, name.reference != name.likely.reference {
+            let identified = await outcome(name.reference, authority)
+            if identified.decides { return try await result(identified, of: name, at: authority, found) }
         }
-        guard found.count == 1, !name.isExact(found[0]) else {
+        guard found.count == 1, !name.likely.isExact(found[0]) else {
             return try await result(exact, of: name, at: authority, found)
         }
         return try await token(of: found[0].reference, at: [authority], found)
@@ -119,7 +120,7 @@ struct SilentToken {
     ) throws(CommandFailure) -> (account: AccountReference, authorities: [Authority]) {
         guard let account = found.first else {
             // The agent may have a token of an account that is not signed in, such as an imported one.
-            return (name?.unlistedReference ?? AccountReference(), [target.authority ?? .common])
+            return (name?.likely.reference ?? AccountReference(), [target.authority ?? .common])
         }
         guard found.count == 1 else {
             let what =

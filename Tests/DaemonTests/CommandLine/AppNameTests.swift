@@ -44,6 +44,22 @@ internal import Testing
         }
     }
 
+    /// A request that takes the username for an identifier would count as one that needs a sign-in.
+    @Test func asksForATokenOfAUsernameOnce() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            try await f.signIn(app: "graph", "alice@contoso.com")
+            try await f.ssoctl(["token", "--account", "alice@contoso.com"])
+            let metrics = try await f.json(["status", "--verbose"])["metrics"] as? [[String: Any]] ?? []
+            let labels = metrics.compactMap { $0["labels"] as? [String: String] }
+            let requests = labels.filter { $0["outcome"] != nil }
+            #expect(requests.filter { $0["request"] == "acquire_token_silent" }.map { $0["outcome"] } == ["hit"])
+            #expect(!requests.contains { $0["request"] == "list_accounts" }, "\(requests)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     @Test func findsTheAccountOfAPolicy() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()

@@ -24,7 +24,7 @@ internal import TokenWire
         }
     }
 
-    /// `--account` may name an identifier, as which the first request takes it. That it is a username shows when the accounts are listed.
+    /// `--account` may name an identifier with an “@”, too, so that the accounts are listed if no token has the username.
     @Test func asksForNoSignInIfTheStoreIsLockedBeforeTheAccountsAreListed() async throws {
         try await AgentProcessFixture.with { f in
             try FileManager.default.createDirectory(
