@@ -66,6 +66,23 @@ internal import TokenModel
         #expect(changed.contains("account = \"a\""))
     }
 
+    @Test func keepsTheCommentsOfRemovedDefaults() throws {
+        let text = "[defaults]\n  app = \"graph\"   # for mail\naccount = \"a\"\n# the end\n"
+        let changed = try change(text) { editor throws(TokenError) in _ = try editor.removeDefaults() }
+        #expect(changed == "[defaults]\n  # for mail\n# the end\n", "\(changed)")
+    }
+
+    /// The lines that are not changed are the same bytes afterwards.
+    @Test(arguments: [
+        ("[defaults]\r\n\tapp = 'a'\n# x\n", "[defaults]\r\n\tapp = \"b\"\n# x\n"),
+        ("[defaults]\n# x\r\n", "[defaults]\napp = \"b\"\n# x\r\n"),
+        ("# x\r\n[defaults]", "# x\r\n[defaults]\r\napp = \"b\"\r\n"),
+    ])
+    func keepsTheEndsOfLinesAndTheirIndentation(text: String, expected: String) throws {
+        let changed = try change(text) { editor throws(TokenError) in try editor.setDefaultApp("b") }
+        #expect(Array(changed.utf8) == Array(expected.utf8), "\(changed.debugDescription)")
+    }
+
     @Test(arguments: ["", "\n", "# only a comment", "[defaults]", "[defaults]\r\n# a\r\n", "\u{FEFF}[network]\n"])
     func addsToAnyFile(text: String) throws {
         let changed = try change(text) { editor throws(TokenError) in
