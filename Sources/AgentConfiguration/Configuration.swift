@@ -217,7 +217,7 @@ package struct Configuration: Sendable, Equatable {
     /// Sets the value of a key.
     private mutating func set(_ entry: TOMLDocument.Entry, in table: TableName, from file: String) throws(TOMLError) {
         switch (table, entry.key) {
-        case (.network, "ca_file"): caFile = Located(value: try entry.text, file: file, line: entry.line)
+        case (.network, "ca_file"): caFile = Located(value: try Self.anyPath(entry), file: file, line: entry.line)
         case (.network, "proxy"): proxy = Located(value: try Self.proxy(entry), file: file, line: entry.line)
         case (.network, "allow_loopback_http"): allowsLoopbackHTTP = try entry.flag
         case (.network, _): throw Self.unknown(entry, "ca_file, proxy or allow_loopback_http")
@@ -283,14 +283,24 @@ package struct Configuration: Sendable, Equatable {
         return choice
     }
 
-    /// The value of a key that takes the absolute path of a file, which the system would cut at a NUL.
+    /// The value of a key that takes the absolute path of a file.
     static func path(
         _ entry: TOMLDocument.Entry, example: String = "/usr/bin/notes"
     ) throws(TOMLError) -> String {
-        let path = try entry.text
-        guard path.hasPrefix("/"), !path.utf8.contains(0) else {
+        let path = try anyPath(entry)
+        guard path.hasPrefix("/") else {
             throw TOMLError(
                 entry.line, "“\(path)” is not an absolute path; write it from the root, as in \(example)")
+        }
+        return path
+    }
+
+    /// The value of a key that takes a path. An escape for a control character is refused: the system would cut the path at a NUL, and
+    /// messages show none of them.
+    private static func anyPath(_ entry: TOMLDocument.Entry) throws(TOMLError) -> String {
+        let path = try entry.text
+        guard path.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+            throw TOMLError(entry.line, "the path of “\(entry.key)” has a control character; write it without")
         }
         return path
     }

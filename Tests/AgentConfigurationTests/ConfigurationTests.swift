@@ -47,6 +47,8 @@ internal import TokenModel
             ("[tokens]\nkeep = false", "line 2", "use kept_by_apps"),
             ("[tokens]\nkept_by_apps = 0", "line 2", "true or false"),
             ("[confirmation]\naskpass = \"x\"", "line 2", "absolute path"),
+            ("[network]\nca_file = \"/ca.pem\\u0000x\"", "line 2", "“ca_file” has a control character"),
+            ("[metrics]\nsocket = \"/run/a\\nb\"", "line 2", "“socket” has a control character"),
             ("[network]\nproxy = 1", "line 2", "quotation marks"),
             ("[network]\n\nproxy = \"ftp://me:secret@proxy\"", "line 3", "write it as in http://proxy.example:3128"),
             ("[network]\nproxy = \"not a url\"", "line 2", "is not the URL of a proxy"),

@@ -65,7 +65,8 @@ internal import TokenModel
             ("requests = \"all\"", 2, "[\"…\"]"), ("requests = []", 2, "at least one"),
             ("client_ids = [\" \"]", 2, "blank"),
             ("executable = \"notes\"", 2, "absolute path"),
-            ("executable = \"/usr/bin/notes\\u0000\"", 2, "absolute path"), ("unit = \"notes\"", 2, "backup.service"),
+            ("executable = \"/usr/bin/notes\\u0000\"", 2, "control character"),
+            ("unit = \"notes\"", 2, "backup.service"),
             ("app = \"org.contoso.Notes\"", 2, "flatpak:org.contoso.Notes"), ("effect = \"deny\"", 1, "no requests"),
             ("requests = [\"all\"]", 1, "no effect"), ("", 1, "no requests"),
         ])
