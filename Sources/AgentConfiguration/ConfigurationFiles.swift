@@ -45,6 +45,7 @@ package struct ConfigurationFiles: Sendable, Equatable {
             for place in [systemFolder, folder] { try refuseLostLink(place) }
         }
         let files = names.filter { $0.hasSuffix(".toml") && !$0.hasPrefix(".") }.sorted().map { "\(folder)/\($0)" }
+        for file in files { try refuseUnreadableName(file) }
         return (try exists(main) ? [main] : []) + files
     }
 
@@ -83,6 +84,14 @@ package struct ConfigurationFiles: Sendable, Equatable {
             .invalidDeveloperParameter,
             "the configuration \(path) cannot be read: it is a link to a folder that does not exist; make the folder, or remove the link"
         )
+    }
+
+    /// Refuses a file whose name is not UTF-8, and has been read with U+FFFD in place of such bytes: its rules may deny something.
+    private func refuseUnreadableName(_ path: String) throws(TokenError) {
+        guard path.unicodeScalars.contains("\u{FFFD}"), FileStatus(path, followsLinks: false) == nil else { return }
+        throw TokenError(
+            .invalidDeveloperParameter,
+            "the configuration \(path) cannot be read: the name of the file is not UTF-8; give it another name")
     }
 
     private func exists(_ path: String) throws(TokenError) -> Bool {

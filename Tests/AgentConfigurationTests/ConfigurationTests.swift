@@ -107,6 +107,23 @@ internal import TokenModel
         #expect(error?.message.contains("it exists and is not a socket") == true, "\(error?.message ?? "")")
     }
 
+    #if os(Linux)
+        /// Other systems have no such names.
+        @Test func saysThatTheNameOfAFileIsNotUTF8() throws {
+            let folder = try TemporaryFolder()
+            let system = folder.file("config.toml.system/conf.d")
+            try FileManager.default.createDirectory(atPath: system, withIntermediateDirectories: true)
+            let path = Array("\(system)/r".utf8) + [0xFC] + Array("gel.toml".utf8) + [0]
+            let file = open(path.map { CChar(bitPattern: $0) }, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+            try #require(file >= 0)
+            close(file)
+            let error = #expect(throws: TokenError.self) {
+                try Configuration(userFile: folder.file("config.toml"), isRequired: false)
+            }
+            #expect(error?.message.contains("the name of the file is not UTF-8") == true, "\(error?.message ?? "")")
+        }
+    #endif
+
     @Test func requiresOnlyAFileThatWasNamed() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("none.toml")
