@@ -118,6 +118,12 @@ struct SignInDialog: Sendable {
     // MARK: A code
 
     private func byCode() async throws -> TokenResult {
+        let unused = [request.prompt.map { _ in "--prompt" }, request.domainHint.map { _ in "--domain-hint" }]
+            .compactMap(\.self)
+        if !unused.isEmpty {
+            let verb = unused.count == 1 ? "has" : "have"
+            Terminal.printError("\(unused.joined(separator: " and ")) \(verb) no effect on a sign-in with a code")
+        }
         let line = TickingLine()
         defer { line.end() }
         line.waitForAgent()

@@ -153,6 +153,22 @@ internal import Testing
         }
     }
 
+    /// The page for a code asks for nothing else.
+    @Test func saysWhichOptionsHaveNoEffectIfACodeReplacesTheBrowser() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let options = ["--prompt", "login", "--domain-hint", "contoso.com"]
+            let command = try TestProcess(
+                "ssoctl", ["sign-in"] + options + target(f, "--scope", "User.Read"),
+                environment: f.environment.merging(["BROWSER": ""]) { $1 })
+            let shown = try await command.waitForError("enter the code")
+            #expect(shown.contains("--prompt and --domain-hint have no effect on a sign-in with a code\n"), "\(shown)")
+            #expect(f.emulator.control.approveDeviceCode(username: "carol@contoso.com") == 1)
+            #expect(try await command.finish().status == 0)
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     @Test func tellsTheKindOfAFailureByTheExitStatus() async throws {
         try await AgentProcessFixture.with { f in
             let noAgent = try await json(f, ["status"], status: 4)
