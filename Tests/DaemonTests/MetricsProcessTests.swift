@@ -140,7 +140,7 @@ internal import Testing
             #expect(
                 lines.contains { $0.wholeMatch(of: #/store commit \d+, half ≤ [0-9.]+ ms, 99 % ≤ [0-9.]+ ms/#) != nil })
 
-            let printed = try await f.json(["status", "--verbose"])
+            let printed = try await f.json(["status", "-v"])
             let metrics = try #require(printed["metrics"] as? [[String: Any]])
             func metric(_ name: String) throws -> [String: Any] {
                 try #require(metrics.first { $0["name"] as? String == name })

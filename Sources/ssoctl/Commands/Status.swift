@@ -15,7 +15,8 @@ struct StatusCommand: Command {
 
     @OptionGroup var output: OutputOptions
 
-    @Flag(help: "Show the agent's measurements too: requests, redemptions, connections, the store.")
+    @Flag(
+        name: .shortAndLong, help: "Show the agent's measurements too: requests, redemptions, connections, the store.")
     var verbose = false
 
     struct Printout: Encodable {
