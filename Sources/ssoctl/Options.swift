@@ -115,7 +115,7 @@ struct AppFilter {
 struct ProviderOptions: ParsableArguments {
     @Option(
         help:
-            "The URL of the authority that issues the tokens. By default the app's; without one the account's, or common for a sign-in.",
+            "The URL of the authority that issues the tokens. Without it, the app's is used; an app without one uses the account's, or common for a sign-in.",
         completion: Candidates.authority)
     var authority: String?
 

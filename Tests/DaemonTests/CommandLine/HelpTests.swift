@@ -72,6 +72,14 @@ internal import Testing
         #expect(ended.output.contains("information.\n"), "\(ended)")
     }
 
+    /// The command that adds an app has the option of commands that take the value from an app.
+    @Test(arguments: [["app", "add"], ["token"], ["sign-in"], ["doctor"]])
+    func saysOfTheAuthorityWhatHoldsForEachCommand(command: [String]) async throws {
+        let ended = try await TestProcess("ssoctl", command + ["--help"]).finish()
+        let text = ended.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(text.contains("Without it, the app's is used; an app without one uses the account's"), "\(text)")
+    }
+
     /// Every example is a command line that exists: its commands, its options.
     @Test func givesExamplesThatExist() async throws {
         let root = try await Self.command("ssoctl")
