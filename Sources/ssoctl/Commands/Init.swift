@@ -96,7 +96,8 @@ struct InitCommand: Command {
             Microsoft Entra ID issues tokens to registered apps, each with a client ID. If you have none, register one: in \
             https://entra.microsoft.com, App registrations, New registration: any name; under “Redirect URI” choose the \
             platform “Public client/native (mobile & desktop)” and enter http://localhost. The page “Overview” then shows the \
-            application (client) ID.
+            application (client) ID. Without a display, you sign in with a code on another device, for which “Allow public client \
+            flows” on the page “Authentication” has to be “Yes”.
 
             """)
         var (clientID, place) = (try askClientID(), try askPlace())

@@ -20,6 +20,8 @@ internal import Testing
             let asked = try await shown(f, ["init"], columns: columns, [("Client ID: ", "\u{4}")])
             #expect(asked.contains { $0.hasPrefix("Microsoft Entra ID issues tokens") })
             #expect(asked.allSatisfy { $0.count <= columns }, "\(asked)")
+            // Without which a sign-in with a code fails at Entra ID.
+            #expect(asked.joined(separator: " ").contains("“Allow public client flows”"), "\(asked)")
             let refused = try await shown(f, ["app", "add", "a", "--client-id", "b"], columns: columns)
             #expect(refused.count > 2 && refused.allSatisfy { $0.count <= columns }, "\(refused)")
             let help = try await shown(f, ["sign-out", "--help"], columns: columns)
