@@ -78,15 +78,12 @@ struct AccountsCommand: Command {
 
     /// - Throws: the refusal of a list of all apps, as in a sandbox, with the command for an app whose accounts are listed.
     private func accounts(_ filter: AppFilter, _ agent: AgentClient) async throws -> [Account] {
-        var request = ListAccounts(clientID: filter.clientID, sharingGroup: filter.sharingGroup)
+        let request = ListAccounts(clientID: filter.clientID, sharingGroup: filter.sharingGroup)
         do throws(TokenError) { return try await agent.listAccounts(request) } catch {
             guard error.code == .requestDenied, request.clientID == nil else { throw error }
-            for (clientID, name) in filter.appNames.sorted(by: { $0.value < $1.value }) {
-                request.clientID = clientID
-                guard (try? await agent.listAccounts(request)) != nil else { continue }
-                throw CommandFailure(error, nextCommand: command(app: name).text)
-            }
-            throw error
+            let finder = AccountFinder(agent: agent, sharingGroup: filter.sharingGroup)
+            let app = await finder.listableApp(among: filter.appNames)
+            throw CommandFailure(error, nextCommand: app.map { command(app: $0).text })
         }
     }
 

@@ -41,14 +41,20 @@ struct WatchCommand: AsyncParsableCommand {
             let filter = try AppFilter(app) { command(app: $0) }
             let request = WatchEvents(clientID: filter.clientID, sharingGroup: filter.sharingGroup)
             let outputHere = EventOutput(isJSON: json, notifies: notify, filter: filter)
-            try await Interruption.cancelling {
-                ClosedOutput.endProcessWhenClosed()
-                var output = outputHere
-                output.isAtPublishedSocket = await AgentClient.shared.isAtPublishedSocket()
-                for try await event in AgentClient.shared.events(request) {
-                    await output.show(event)
-                    if StandardStream.outputFailure != nil { break }
+            do {
+                try await Interruption.cancelling {
+                    ClosedOutput.endProcessWhenClosed()
+                    var output = outputHere
+                    output.isAtPublishedSocket = await AgentClient.shared.isAtPublishedSocket()
+                    for try await event in AgentClient.shared.events(request) {
+                        await output.show(event)
+                        if StandardStream.outputFailure != nil { break }
+                    }
                 }
+            } catch let error as TokenError where error.code == .requestDenied && filter.clientID == nil {
+                let finder = AccountFinder(agent: .shared, sharingGroup: filter.sharingGroup)
+                let app = await finder.listableApp(among: filter.appNames)
+                throw CommandFailure(error, nextCommand: app.map { command(app: $0).text })
             }
             if Terminal.reportLostOutput() { throw ExitCode(ExitStatus.failed.rawValue) }
         } catch let failure as CommandFailure where failure.endingSignal != nil {

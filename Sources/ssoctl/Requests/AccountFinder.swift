@@ -89,6 +89,20 @@ struct AccountFinder {
         return name.matches(in: try await agent.listAccounts(request))
     }
 
+    /// The name of the first app whose accounts this process may list, if it may not list those of all apps, as in a sandbox and at a
+    /// published socket; nil if that is not so, or there is none.
+    ///
+    /// - Parameter names: the names of the apps of the configuration.
+    func listableApp(among names: [ClientID: String]) async -> String? {
+        var request = ListAccounts(clientID: nil, sharingGroup: sharingGroup)
+        guard (try? await agent.listAccounts(request)) == nil else { return nil }
+        for (clientID, name) in names.sorted(by: { $0.value < $1.value }) {
+            request.clientID = clientID
+            if (try? await agent.listAccounts(request)) != nil { return name }
+        }
+        return nil
+    }
+
     /// Whether an account of any app has exactly this name. An app that may list its own accounts only does not learn it.
     private func isKnown(_ name: AccountName) async throws(TokenError) -> Bool {
         let request = ListAccounts(

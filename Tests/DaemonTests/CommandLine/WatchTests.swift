@@ -130,6 +130,22 @@ internal import TokenModel
         }
     }
 
+    /// A published socket serves the events of one app.
+    @Test func namesTheCommandForAnAppAtAPublishedSocket() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("calendar", clientID: "app-2")
+            try await f.addApp("mail", clientID: "app-1")
+            try await f.signIn(Self.alice, f.parameters())
+            let path = try f.makeSocketFolder()
+            #expect(try await f.publish(path).status == 0)
+            let refused = try await f.at(path, ["watch", "--notify"])
+            #expect(refused.status == 1)
+            #expect(refused.errors.hasSuffix("\n  → ssoctl watch --app mail --notify\n"), "\(refused.errors)")
+            _ = agent
+        }
+    }
+
     @Test func failsWithoutAnAgent() async throws {
         try await AgentProcessFixture.with { f in
             let ended = try await f.ssoctl(["watch", "--json"], status: 4)
