@@ -73,6 +73,15 @@ extension TickingLine {
         }
     }
 
+    /// Shows for how long a sign-in that was cancelled has been waited for, once that is more than a second: its tokens are being requested,
+    /// and are saved if they come.
+    func waitForLastResponse() {
+        show(after: 1) { seconds in
+            let text = "Waiting for a response that may bring tokens: \(Phrases.countdown(seconds))"
+            return ["\(text) (Ctrl-C again ends it at once)", text, "Ctrl-C again ends it at once", ""]
+        }
+    }
+
     /// Shows how much time is left; where lines cannot be rewritten, prints one line.
     ///
     /// - Parameter what: what is waited for, as the beginning of a line.

@@ -70,7 +70,7 @@ struct SignInDialog: Sendable {
             line.countDown("Waiting for the sign-in", from: begun.expiresIn)
             defer { line.end() }
             do throws(TokenError) {
-                return try await answer(cancelling: { begun.sessionID }) { () throws(TokenError) in
+                return try await answer(cancelling: { begun.sessionID }, line) { () throws(TokenError) in
                     try await agent.completeInteractive(
                         CompleteInteractive(sessionID: begun.sessionID), limit: .seconds(begun.expiresIn + 60))
                 }
@@ -136,7 +136,7 @@ struct SignInDialog: Sendable {
                 show(code)
                 line.countDown("Waiting for the sign-in", from: code.expiresIn)
             })
-        return try await answer(cancelling: { begun.sessionID.withLock(\.self) }) { () throws(TokenError) in
+        return try await answer(cancelling: { begun.sessionID.withLock(\.self) }, line) { () throws(TokenError) in
             try await agent.signIn(request, presenter: presenter)
         }
     }
@@ -162,10 +162,12 @@ struct SignInDialog: Sendable {
     /// Returns the agent's answer to a call that waits for a sign-in. If the task is cancelled, the sign-in is cancelled at the agent, and
     /// the call goes on: tokens that are being requested already are saved, and only the answer says so.
     ///
-    /// - Parameter sessionID: returns the sign-in's ID; nil if it has not begun. Then the call is cancelled, as with an agent that does not
-    ///   answer the cancellation.
+    /// - Parameters:
+    ///   - sessionID: returns the sign-in's ID; nil if it has not begun. Then the call is cancelled, as with an agent that does not answer the
+    ///     cancellation.
+    ///   - line: says what is waited for.
     private func answer(
-        cancelling sessionID: @escaping @Sendable () -> String?,
+        cancelling sessionID: @escaping @Sendable () -> String?, _ line: TickingLine,
         _ call: @escaping @Sendable () async throws(TokenError) -> TokenResult
     ) async throws(TokenError) -> TokenResult {
         // Unstructured on purpose: the cancellation of the caller's task must not end it.
@@ -179,6 +181,7 @@ struct SignInDialog: Sendable {
         let result = await withTaskCancellationHandler {
             await task.value
         } onCancel: {
+            line.waitForLastResponse()
             Task {
                 guard let id = sessionID(), await agent.cancelSignIn(id) else { return task.cancel() }
             }

@@ -3,6 +3,8 @@ internal import EntraEmulator
 internal import Foundation
 internal import TestSupport
 internal import Testing
+internal import TokenModel
+internal import TokenWire
 
 /// What a terminal shows while a command waits for the agent.
 @Suite(.bounded) struct TickingLineTests {
@@ -42,6 +44,38 @@ internal import Testing
             let ended = try await command.finish()
             #expect(ended.status == 130 && ended.output.contains("enter the code"), "\(ended.output)")
             withExtendedLifetime(agent) {}
+        }
+    }
+
+    /// The agent saves the tokens of a request that is on its way when the sign-in is cancelled.
+    @Test func saysWhatACancelledSignInWaitsForAndThatCtrlCEndsIt() async throws {
+        try await AgentProcessFixture.with { f in
+            try FileManager.default.createDirectory(
+                atPath: f.folder.file("run"), withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            let agent = try PretendedAgent(at: f.socketPath) { frame in
+                if (try? frame.request(BeginInteractive.self)) != nil {
+                    let begun = BeginInteractive.Reply(
+                        sessionID: "1", authorizationURL: "https://login.example.com/",
+                        redirectURI: "http://localhost:1", expiresIn: 600)
+                    return ReplyFrame.encode(.success(begun), to: BeginInteractive.self, id: frame.id)
+                }
+                if (try? frame.request(CancelInteraction.self)) != nil {
+                    let done = CancelInteraction.Reply()
+                    return ReplyFrame.encode(.success(done), to: CancelInteraction.self, id: frame.id)
+                }
+                // The provider does not respond.
+                return (try? frame.request(CompleteInteractive.self)) == nil ? nil : []
+            }
+            defer { agent.end() }
+            let app = ["--client-id", "app-1", "--scope", "User.Read", "--authority", "\(f.emulator.url)/common"]
+            let command = try f.onTerminal(
+                ["sign-in", "--print-url"] + app,
+                [
+                    ("left (Ctrl-C ends it)", "\u{3}"),
+                    ("Waiting for a response that may bring tokens: 0:01 (Ctrl-C again ends it at once)", "\u{3}"),
+                ])
+            let ended = try await command.finish()
+            #expect(ended.status == 130, "\(ended.output)")
         }
     }
 
