@@ -164,7 +164,7 @@ struct PermissionOptions: ParsableArguments {
 struct ScopeOptions: ParsableArguments {
     @OptionGroup var permissions: PermissionOptions
 
-    @Option(help: "JSON of a claims request.")
+    @Option(help: "A claims request: JSON, or base64 as an API sends it in the header WWW-Authenticate.")
     var claims: String?
 
     @Option(

@@ -52,16 +52,21 @@ struct Target {
         self.scopes = resource.map { ScopeSet(resource: $0) } ?? ScopeSet(scopes)
         (self.resource, appAuthority) = (resource, app?.authority)
         redirectURI = options.redirectURI ?? app?.redirectURI
-        claims = options.claims
-        if let claims {
-            guard let json = try? JSONReader.read(Array(claims.utf8), maximumValues: JSONReader.valuesOfMessage),
-                json.isObject
-            else {
-                throw .usage(
-                    "“\(claims)” is not a JSON object, as --claims has to be", nextCommand: "ssoctl \(command) --help")
+        claims = try options.claims.map { text throws(CommandFailure) in try Self.claims(text, for: command) }
+        try refuseSeveralResources(command, words)
+    }
+
+    /// The JSON of a claims request, which may be written in base64, as in the header `WWW-Authenticate` of an API that has refused a token.
+    private static func claims(_ text: String, for command: String) throws(CommandFailure) -> String {
+        let forms: [[UInt8]?] = [Array(text.utf8), Base64URL.decode(text).map { Array($0) }]
+        for bytes in forms.compactMap(\.self) {
+            if let tree = try? JSONReader.read(bytes, maximumValues: JSONReader.valuesOfMessage), tree.isObject {
+                return String(decoding: bytes, as: UTF8.self)
             }
         }
-        try refuseSeveralResources(command, words)
+        throw .usage(
+            "“\(text)” is neither a JSON object nor the base64 of one, as --claims has to be",
+            nextCommand: "ssoctl \(command) --help")
     }
 
     /// The app that the options name, or else the default one.

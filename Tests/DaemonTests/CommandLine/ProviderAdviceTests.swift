@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Foundation
 internal import TestSupport
 internal import Testing
 internal import TokenModel
@@ -149,9 +150,14 @@ internal import TokenModel
     }
 
     @Test func sendsTheClaimsOfTheCommandLine() async throws {
-        let claims = #"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#
-        let target = try await Self.parsed(Self.typed + ["--claims", claims]).target
-        #expect(target.parameters(at: .common).claims == claims)
+        let claims = #"{"access_token":{"acrs":{"essential":true,"value":"c1~~~???x"}}}"#
+        let base64 = Data(claims.utf8).base64EncodedString()
+        try #require(base64.contains("/") && base64.contains("+") && base64.hasSuffix("="))
+        // The last two as in the header `WWW-Authenticate` of an API.
+        for text in [claims, base64, Base64URL.encode(Data(claims.utf8))] {
+            let target = try await Self.parsed(Self.typed + ["--claims", text]).target
+            #expect(target.parameters(at: .common).claims == claims, "\(text)")
+        }
         let none = try await Self.parsed(Self.typed).target
         #expect(none.parameters(at: .common).claims == nil)
     }
