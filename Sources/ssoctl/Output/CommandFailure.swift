@@ -38,9 +38,11 @@ struct CommandFailure: Error {
         self.nextCommand = nextCommand
     }
 
-    /// The message; without the command of the error, if that is the next command.
+    /// The message, without the command of the error if that is the next command; the name of the code if an agent has sent no message.
     private var message: String {
-        RepeatedArguments.cut(in: nextCommand == error.details.nextCommand ? error.statement : error.message)
+        let message = nextCommand == error.details.nextCommand ? error.statement : error.message
+        guard message.trimmedNonEmpty != nil else { return "\(error.code.name) (\(error.code.number))" }
+        return RepeatedArguments.cut(in: message)
     }
 
     /// The failure for an error of `execute`.

@@ -162,6 +162,11 @@ internal import TokenModel
         #expect(none.parameters(at: .common).claims == nil)
     }
 
+    /// The message of a failure may be absent.
+    @Test(arguments: ["", " "]) func namesTheCodeOfAFailureWithoutAMessage(message: String) {
+        #expect(CommandFailure(TokenError(.serverError, message)).text == "ssoctl: serverError (-51417)")
+    }
+
     /// The user can search for the number in the provider's words.
     @Test func showsTheWordsOfTheProviderOnce() {
         let words = "AADSTS50105: The user is not assigned to a role."
