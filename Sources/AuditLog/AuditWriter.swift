@@ -49,7 +49,8 @@ package final class AuditWriter: Sendable {
         var isScheduled = false
         /// Whether `interval` has not passed since lines were written. When it has, the events that wait are written.
         var isPausing = false
-        var isFailing = false
+        /// The error of the last lines; nil if they were written.
+        var problem: TokenError?
 
         /// The position of the event that an equal one is counted in; nil if there is none.
         func position(of event: AuditEvent) -> Int? {
@@ -151,24 +152,41 @@ package final class AuditWriter: Sendable {
         }
     }
 
+    /// Returns what keeps events from the log; nil if every event so far has been written. If some were lost, the line that says how many is
+    /// tried again, so that a problem that is over is not reported.
+    ///
+    /// - Parameter now: the present time, in seconds since 1970.
+    package func problem(at now: Int64) async -> TokenError? {
+        await withCheckedContinuation { done in
+            queue.async {
+                self.write(at: now)
+                done.resume(returning: self.waiting.withLock(\.problem))
+            }
+        }
+    }
+
     /// Writes the events that wait. Those that come within `interval` are written when it has passed, unless there is an urgent one.
-    private func write() {
+    ///
+    /// - Parameter now: the time of a line for lost events alone; nil leaves that to the next event.
+    private func write(at now: Int64? = nil) {
         let (events, lost, beginsPause) = waiting.withLock { $0.removeAll() }
         if beginsPause { queue.asyncAfter(deadline: .now() + Self.interval) { self.endPause() } }
-        guard let last = events.last else { return waiting.withLock { $0.lost += lost } }
-        let gap = lost > 0 ? [AuditEvent(.lost, time: last.time, outcome: "lost", count: lost)] : []
+        guard let time = events.last?.time ?? (lost > 0 ? now : nil) else {
+            return waiting.withLock { $0.lost += lost }
+        }
+        let gap = lost > 0 ? [AuditEvent(.lost, time: time, outcome: "lost", count: lost)] : []
         let lines = gap + events
         let outcome = sink.withLock { sink in
             Result { () throws(AuditFailure) in try sink.append(lines) }
         }
         let failure = waiting.withLock { waiting -> TokenError? in
             guard case .failure(let rest) = outcome else {
-                waiting.isFailing = false
+                waiting.problem = nil
                 return nil
             }
             waiting.lost += lines.dropFirst(rest.written).reduce(0) { $0 + ($1.count ?? 1) }
-            defer { waiting.isFailing = true }
-            return waiting.isFailing ? nil : rest.error
+            defer { waiting.problem = rest.error }
+            return waiting.problem == nil ? rest.error : nil
         }
         if let failure { onFailure(failure) }
     }

@@ -52,7 +52,7 @@ actor CacheOwner {
         signOutPages = SignOutPages(core)
         transfers = CacheTransfers(core, options)
         sockets = PublishedSockets(core, userID: options.policy.userID)
-        diagnosis = AgentHealth(core, lifecycle: lifecycle, sockets: sockets, options: options)
+        diagnosis = AgentHealth(core, lifecycle: lifecycle, sockets: sockets, audit: audit, options: options)
         self.core = core
         self.lifecycle = lifecycle
     }

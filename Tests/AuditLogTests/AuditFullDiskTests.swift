@@ -1,6 +1,7 @@
 internal import Foundation
 internal import TestSupport
 internal import Testing
+internal import TokenModel
 
 @testable internal import AuditLog
 
@@ -21,6 +22,25 @@ internal import Testing
         var reader = try AuditReader(path: path)
         let found = try reader.readOn()
         #expect(found.clientIDs == ["a", "b", "d"] && found.findings.isEmpty)
+    }
+
+    /// A doctor that reports a problem until the next event would do so for days.
+    @Test func triesAgainWhenItIsAskedForItsProblem() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("missing/audit.log")
+        let writer = AuditWriter(.file(path: path, limit: 1 << 20))
+        #expect(await writer.problem(at: 1) == nil)
+        writer.record(signIn("a"))
+        for _ in 0..<2 { #expect(await writer.problem(at: 2)?.message.contains(path) == true) }
+        try FileManager.default.createDirectory(atPath: folder.file("missing"), withIntermediateDirectories: false)
+        for _ in 0..<2 { #expect(await writer.problem(at: 3) == nil) }
+        var reader = try AuditReader(path: path)
+        guard case .line(_, let lost)? = try reader.next() else {
+            Issue.record("a line is expected")
+            return
+        }
+        #expect(lost["event"] == "lost" && lost["count"] == "1")
+        #expect(try reader.next() == nil)
     }
 
     /// The agent was ended within the line, and the file has another name since.

@@ -28,6 +28,9 @@ final class AuditTrail: Sendable {
     /// Sets whether later lines of the log have usernames.
     func setHasNames(_ hasNames: Bool) { self.hasNames.store(hasNames, ordering: .relaxed) }
 
+    /// Returns what keeps events from the log; nil if every event so far has been written.
+    func problem() async -> TokenError? { await writer.problem(at: now()) }
+
     /// Records that the agent has started or stopped, or has read its configuration again.
     func record(_ kind: AuditEvent.Kind, outcome: String = AuditEvent.success) {
         writer.record(AuditEvent(kind, time: now(), outcome: outcome))

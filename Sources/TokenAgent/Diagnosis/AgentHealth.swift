@@ -1,5 +1,6 @@
 internal import AccessPolicy
 internal import AgentSandbox
+internal import AuditLog
 internal import CAgentSystem
 internal import PosixFiles
 internal import TokenCache
@@ -24,6 +25,8 @@ final class AgentHealth {
     private let commits: CommitQueue
     private let lifecycle: StoreLifecycle
     private let sockets: PublishedSockets
+    /// nil if there is no audit log.
+    private let audit: AuditTrail?
     private let service: any TokenService
     /// The time of the start, in seconds since the machine's, which no setting of the clock changes.
     private let startedAt: Int64
@@ -32,7 +35,10 @@ final class AgentHealth {
     /// The number of diagnoses that each process waits for.
     private var pending: [PeerKey: Int] = [:]
 
-    init(_ core: AgentCore, lifecycle: StoreLifecycle, sockets: PublishedSockets, options: AgentOptions) {
+    init(
+        _ core: AgentCore, lifecycle: StoreLifecycle, sockets: PublishedSockets, audit: AuditTrail?,
+        options: AgentOptions
+    ) {
         self.options = options
         memory = core.memory
         notes = core.notes
@@ -40,6 +46,7 @@ final class AgentHealth {
         service = core.service
         self.lifecycle = lifecycle
         self.sockets = sockets
+        self.audit = audit
         startedAt = agent_read_times().uptime
     }
 
@@ -57,9 +64,9 @@ final class AgentHealth {
     /// The time since the start, in seconds.
     var uptime: Int64 { agent_read_times().uptime - startedAt }
 
-    /// Checks the program, the state folder, the store, its key, the protection of memory, the sandbox, the published
-    /// sockets, the loopback redirect, the token endpoint and the clock. The diagnoses of one process are made one
-    /// after the other, since each costs more than other requests.
+    /// Checks the program, the state folder, the store, its key, the protection of memory, the sandbox, the audit log, the published
+    /// sockets, the loopback redirect, the token endpoint and the clock. The diagnoses of one process are made one after the other, since
+    /// each costs more than other requests.
     ///
     /// - Throws: `requestDenied` (-53011) if the process waits for too many diagnoses.
     func checks(_ request: Diagnose, for peer: PeerKey) async throws(TokenError) -> [HealthCheck] {
@@ -74,7 +81,7 @@ final class AgentHealth {
         let keyProblem = await lifecycle.keyProblem()
         let checks = [
             programCheck(), folderCheck(), storeCheck(), keyCheck(keyProblem), memoryCheck(), sandboxCheck(),
-            socketsCheck(), await redirectCheck(),
+            await auditCheck(), socketsCheck(), await redirectCheck(),
         ]
         let authority = request.authority ?? defaultAuthority
         return checks + endpointChecks(authority, await service.probe(authority))
@@ -219,6 +226,22 @@ final class AgentHealth {
             hint: options.sandbox.isComplete
                 ? nil : "start sso-agent without --no-sandbox, on a Linux kernel of version 5.13 or later with Landlock"
         )
+    }
+
+    /// Whether the audit log can be written. Requests are answered also if it cannot.
+    private func auditCheck() async -> HealthCheck {
+        let name = "audit log"
+        guard let audit, let destination = options.audit else {
+            return HealthCheck(name: name, ok: true, detail: "off, by the configuration")
+        }
+        let (place, remedy) =
+            switch destination {
+            case .file(let path, _): (path, "free disk space, or make \(path) a file that you can write")
+            case .journal(let socket): ("the journal \(socket)", "start systemd-journald")
+            }
+        guard let problem = await audit.problem() else { return HealthCheck(name: name, ok: true, detail: place) }
+        return HealthCheck(
+            name: name, ok: false, detail: "\(problem.statement); events are missing in it", hint: remedy)
     }
 
     /// The published sockets, which give tokens to others. It is no failure: the user has published them.

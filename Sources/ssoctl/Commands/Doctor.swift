@@ -11,10 +11,10 @@ struct DoctorCommand: Command {
         commandName: "doctor",
         abstract: "Check the agent, the session, the network settings and the store, and say what helps.",
         discussion: """
-            The agent checks its program, its folder, its store and key, its sandbox, the published sockets, the redirect of browser sign-ins, and, \
-            with one request to it, the token endpoint and the clock. The command checks the socket, the service unit, lingering, the \
-            configuration, the proxy, the file of certificate authorities and the keyring, and finds tokens that other tools have left \
-            in plain text. Exit status: 0 if every check has passed, 1 if one has not, 4 if there is no agent.
+            The agent checks its program, its folder, its store and key, its sandbox, the audit log, the published sockets, the redirect of \
+            browser sign-ins, and, with one request to it, the token endpoint and the clock. The command checks the socket, the service \
+            unit, lingering, the configuration, the proxy, the file of certificate authorities and the keyring, and finds tokens that \
+            other tools have left in plain text. Exit status: 0 if every check has passed, 1 if one has not, 4 if there is no agent.
 
             Examples:
               ssoctl doctor

@@ -55,6 +55,25 @@ internal import Testing
         }
     }
 
+    /// The agent answers nevertheless, and only its log said so.
+    @Test func reportsAnAuditLogThatCannotBeWritten() async throws {
+        try await AgentProcessFixture.with { f in
+            let log = f.folder.file("state/audit.log")
+            for folder in [f.folder.file("state"), log] {
+                try FileManager.default.createDirectory(
+                    atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+            }
+            let agent = try await f.agent()
+            let command = ["doctor", "--json", "--authority", "\(f.emulator.url)/common"]
+            let failed = try Self.check("audit log", in: await f.ssoctl(command, status: 1).output)
+            #expect(!failed.ok && failed.detail.contains(log) && failed.hint?.contains(log) == true, "\(failed)")
+            try FileManager.default.removeItem(atPath: log)
+            let mended = try Self.check("audit log", in: await f.ssoctl(command).output)
+            #expect(mended.ok && mended.detail == log, "\(mended)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     /// An agent could not create the folder.
     @Test func saysWhyTheSocketHasNoFolder() async throws {
         try await AgentProcessFixture.with { f in
