@@ -1,5 +1,6 @@
 internal import AgentClient
 internal import AgentConfiguration
+internal import AgentSocket
 internal import ArgumentParser
 internal import PosixFiles
 internal import TokenModel
@@ -31,6 +32,8 @@ struct UseCommand: Command {
         var file: String
         /// Whether there was a default to remove; not printed as JSON.
         var hadDefaults = false
+        /// Lines about defaults that the file does not decide; not printed as JSON.
+        var others: [String] = []
         private enum CodingKeys: CodingKey { case app, account, file }
     }
 
@@ -47,24 +50,44 @@ struct UseCommand: Command {
             var done = Printout(file: path)
             guard FileStatus(path) != nil else {
                 // Fails if the environment names the file.
-                _ = try Settings.read()
+                done.others = Self.remaining(try Settings.read())
                 return done
             }
             try ConfigurationEditor.change(path) { (editor) throws(TokenError) in
                 done.hadDefaults = try editor.removeDefaults()
             }
+            // The file is changed also if another one has a mistake.
+            done.others = Self.remaining(try? Settings.read())
             return done
         }
         let settings = try Settings.read()
         if settings.configuration.app(named: name) != nil {
             try ConfigurationEditor.change(path) { (editor) throws(TokenError) in try editor.setDefaultApp(name) }
-            return Printout(app: name, file: path)
+            return Printout(app: name, file: path, others: Self.variable("SSO_AGENT_APP", besides: name))
         }
         let names = try await account(name, agent, settings)
         // Several accounts may have the username of the one whose identifier was given.
         let text = names.identifier?.lowercased() == name.lowercased() ? name : names.text
         try ConfigurationEditor.change(path) { (editor) throws(TokenError) in try editor.setDefaultAccount(text) }
-        return Printout(account: names, file: path)
+        return Printout(account: names, file: path, others: Self.variable("SSO_AGENT_ACCOUNT", besides: text))
+    }
+
+    /// Lines about the defaults that are in effect without those of the user's file.
+    private static func remaining(_ settings: Settings?) -> [String] {
+        func lines(_ what: String, _ value: Configuration.Located<String>?, _ name: String) -> [String] {
+            let variable = Self.variable(name)
+            guard variable.isEmpty, let value else { return variable }
+            return ["\(value.place) names the default \(what) “\(value.value)”, which is in effect."]
+        }
+        let configuration = settings?.configuration
+        return lines("app", configuration?.defaultApp, "SSO_AGENT_APP")
+            + lines("account", configuration?.defaultAccount, "SSO_AGENT_ACCOUNT")
+    }
+
+    /// A line about a variable that replaces a default; none if it is not set, or names the default itself.
+    private static func variable(_ name: String, besides value: String? = nil) -> [String] {
+        guard let other = AgentEnvironment.value(name), other.lowercased() != value?.lowercased() else { return [] }
+        return ["In this shell, \(name) names “\(other)”, which is in effect."]
     }
 
     private func account(_ name: String, _ agent: AgentClient, _ settings: Settings) async throws -> AccountNamesJSON {
@@ -90,10 +113,17 @@ struct UseCommand: Command {
     }
 
     func describe(_ done: Printout) -> String? {
-        if let app = done.app { return "The default app is \(app)." }
-        if let account = done.account { return ["The default account is \(account.text)."].joinedLines }
-        guard done.hadDefaults else { return "There were no defaults." }
-        return "Removed the defaults from \(done.file)."
+        let line =
+            if let app = done.app {
+                "The default app is \(app)."
+            } else if let account = done.account {
+                "The default account is \(account.text)."
+            } else if done.hadDefaults {
+                "Removed the defaults from \(done.file)."
+            } else {
+                "There were no defaults in \(done.file)."
+            }
+        return ([line] + done.others).joinedLines
     }
 
     private static func words(_ name: String) -> CommandLineWords { .command("use", name) }

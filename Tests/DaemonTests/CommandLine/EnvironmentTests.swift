@@ -119,6 +119,28 @@ internal import Testing
         }
     }
 
+    /// The user's file decides neither.
+    @Test func saysWhichOtherDefaultIsInEffect() async throws {
+        try await AgentProcessFixture.with { f in
+            let system = f.folder.file("system/config.toml")
+            try FileManager.default.createDirectory(
+                atPath: f.folder.file("system"), withIntermediateDirectories: false)
+            let text = "[defaults]\napp = \"a\"\n[apps.a]\nclient_id = \"1\"\n[apps.b]\nclient_id = \"2\"\n"
+            try text.write(toFile: system, atomically: false, encoding: .utf8)
+            let (none, other) = ([String: String](), ["SSO_AGENT_APP": "a"])
+            let variable = "In this shell, SSO_AGENT_APP names “a”, which is in effect.\n"
+            let value = "\(system):2 names the default app “a”, which is in effect.\n"
+            let removed = "Removed the defaults from \(f.folder.file("config.toml")).\n"
+            for (variables, lines) in [(none, ""), (other, variable), (["SSO_AGENT_APP": "b"], "")] {
+                let output = try await f.ssoctl(["use", "b"], variables: variables).output
+                #expect(output == "The default app is b.\n\(lines)")
+            }
+            #expect(try await f.ssoctl(["use", "--none"], variables: other).output == removed + variable)
+            try await f.ssoctl(["use", "b"])
+            #expect(try await f.ssoctl(["use", "--none"]).output == removed + value)
+        }
+    }
+
     @Test func printsAFailureOfTheAuditLogOnOneLine() async throws {
         try await AgentProcessFixture.with { f in
             for (arguments, status) in [(["audit", "--json"], Int32(4)), (["audit", "--json", "--nonsense"], 64)] {
