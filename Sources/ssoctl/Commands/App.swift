@@ -299,9 +299,13 @@ struct AppRemoveCommand: Command {
 
     func execute(_ agent: AgentClient) async throws -> Printout {
         let path = ConfigurationFiles.current.user
-        guard let app = try Settings.read().configuration.app(named: name) else {
+        let configuration = try Settings.read().configuration
+        guard let app = configuration.app(named: name) else {
+            let nearest = Suggestion.nearest(to: name, among: configuration.apps.map(\.name))
+            let question = nearest.map { "; did you mean “\($0)”?" } ?? ""
             throw CommandFailure.usage(
-                "“\(name)” is not an app of the configuration", nextCommand: "ssoctl app list")
+                "“\(name)” is not an app of the configuration\(question)",
+                nextCommand: nearest.map { CommandLineWords("ssoctl", "app", "remove", $0).text } ?? "ssoctl app list")
         }
         guard app.file == path else {
             throw CommandFailure(

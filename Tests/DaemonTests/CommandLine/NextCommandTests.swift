@@ -55,6 +55,7 @@ internal import Testing
                 Case("sign-out zed --group G", 3, "ssoctl accounts --group G"),
                 Case("sign-out alcie@contoso.com", 3, "ssoctl sign-out alice@contoso.com"),
                 Case("app show grahp", 64, "ssoctl app show graph"),
+                Case("app rm grahp", 64, "ssoctl app remove graph"),
                 Case("app remove nosuch", 64, "ssoctl app list"),
                 Case("use grap", 3, "ssoctl use graph"),
                 Case("use zed", 3, "ssoctl app list"),
