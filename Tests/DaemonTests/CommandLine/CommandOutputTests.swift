@@ -300,21 +300,4 @@ internal import Testing
             #expect(token.contains(word), "\(token)")
         }
     }
-
-    /// A list that looks for the default app among all others, for each app, takes many times as long as the reading of the files.
-    @Test func listsThousandsOfAppsAboutAsFastAsItReadsThem() async throws {
-        try await AgentProcessFixture.with { f in
-            let folder = f.folder.file("system/conf.d")
-            try FileManager.default.createDirectory(
-                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
-            for file in 1...5 {
-                let apps = (1...1000).map { "[apps.a\(file)-\($0)]\nclient_id = \"x\"\n" }.joined()
-                try apps.write(toFile: "\(folder)/\(file).toml", atomically: false, encoding: .utf8)
-            }
-            let clock = ContinuousClock()
-            let one = try await clock.measure { _ = try await f.ssoctl(["app", "show", "a5-999"]) }
-            let all = try await clock.measure { _ = try await f.ssoctl(["app", "list"]) }
-            #expect(all < one * 10, "\(all) and \(one)")
-        }
-    }
 }
