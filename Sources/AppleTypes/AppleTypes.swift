@@ -18,10 +18,12 @@
 #if !canImport(UIKit) && !canImport(AppKit)
     /// Replaces UIKit's class where UIKit is missing, so that code written for MSAL or ADAL compiles.
     ///
-    /// Inert: the sign-in page opens in the system browser, and no view is presented.
-    open class UIViewController: NSObject {
-        /// Creates a view controller without a view.
-        public override init() {}
+    /// Isolated to the main actor, as UIKit's is: blocks of the main queue may capture a subclass. Inert: the sign-in page opens in the
+    /// system browser, and no view is presented.
+    @preconcurrency @MainActor open class UIViewController: NSObject {
+        /// Creates a view controller without a view. May be called from any thread: most programs here have no other use for the class
+        /// than to pass an object of it.
+        public nonisolated override init() {}
     }
 
     /// Replaces UIKit's type where UIKit is missing. Inert: no view controller is presented.
@@ -50,9 +52,10 @@
 #endif
 
 #if !canImport(WebKit)
-    /// Replaces WebKit's class where WebKit is missing. Inert: the sign-in page opens in the system browser.
-    open class WKWebView: NSObject {
-        /// Creates a web view that shows nothing.
-        public override init() {}
+    /// Replaces WebKit's class where WebKit is missing. Isolated to the main actor, as WebKit's is. Inert: the sign-in page opens in the
+    /// system browser.
+    @preconcurrency @MainActor open class WKWebView: NSObject {
+        /// Creates a web view that shows nothing. May be called from any thread.
+        public nonisolated override init() {}
     }
 #endif

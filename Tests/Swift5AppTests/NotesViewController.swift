@@ -59,13 +59,7 @@ class NotesViewController: UIViewController {
             if let error = error {
                 let nsError = error as NSError
                 if nsError.domain == MSALErrorDomain, nsError.code == MSALError.interactionRequired.rawValue {
-                    #if swift(>=6)
-                        // The stand-in, unlike UIKit's class, is not isolated to the main actor, so that Swift 6 does not let
-                        // a block of the main queue capture it.
-                        self.acquireTokenInteractively()
-                    #else
-                        DispatchQueue.main.async { self.acquireTokenInteractively() }
-                    #endif
+                    DispatchQueue.main.async { self.acquireTokenInteractively() }
                     return
                 }
                 self.updateLogging(text: self.explanation(of: nsError))
