@@ -105,7 +105,7 @@ extension AgentClient {
 /// How the user is shown the sign-in page or the device code.
 public struct SignInPresenter: Sendable {
     /// The methods of signing in.
-    public enum Method: Sendable {
+    @nonexhaustive public enum Method: Sendable {
         /// A browser if a command to open one is known, else a device code.
         case automatic
         /// A browser only.

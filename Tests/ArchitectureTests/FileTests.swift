@@ -30,6 +30,15 @@ internal import Testing
         }
     }
 
+    /// Apps are compiled apart from the modules, and must compile after a later version has added a case.
+    @Test func letsPublicEnumerationsGetCases() {
+        for file in Self.sources {
+            for (number, line) in file.code where line.contains("public enum ") {
+                #expect(line.contains("@nonexhaustive"), "\(file.path):\(number): a new case would break apps")
+            }
+        }
+    }
+
     struct Ban: Sendable, CustomTestStringConvertible {
         var text: String
         var folders: [String]

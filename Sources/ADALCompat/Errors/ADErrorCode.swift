@@ -3,7 +3,7 @@
 // repeat them, are ADAL's.
 
 /// The code of an `ADAuthenticationError` in `ADAuthenticationErrorDomain` and `ADOAuthServerErrorDomain`.
-public enum ADErrorCode: Int, Sendable {
+@nonexhaustive(warn) public enum ADErrorCode: Int, Sendable {
     /// No error.
     case ERROR_SUCCEEDED = 0
     /// An internal error, or a condition without a code of ADAL.

@@ -1,7 +1,7 @@
 /// An account of the cache: one user at one identity provider.
 public struct Account: Sendable, Equatable {
     /// The library that has brought the account's tokens.
-    public enum Source: Int32, Sendable {
+    @nonexhaustive public enum Source: Int32, Sendable {
         /// MSAL (v2 endpoint), or both.
         case msal = 1
         /// ADAL (v1 endpoint), or an imported ADAL cache, and nothing else so far.

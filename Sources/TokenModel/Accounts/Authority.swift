@@ -5,7 +5,7 @@
 /// first path segment, in lower case.
 public struct Authority: Sendable, Hashable, CustomStringConvertible {
     /// The kind of identity provider.
-    public enum Kind: Int32, Sendable, Hashable, CaseIterable {
+    @nonexhaustive public enum Kind: Int32, Sendable, Hashable, CaseIterable {
         /// Microsoft Entra ID (Azure AD), in any cloud.
         case entra = 1
         /// Azure AD B2C: one authority per policy.

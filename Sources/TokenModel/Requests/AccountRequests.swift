@@ -96,7 +96,7 @@ extension GetCurrentAccount: ConfinableRequest {
 /// PROTOCOL.md, "remove_account".
 public struct RemoveAccount: Sendable, Equatable {
     /// The extent of a removal.
-    public enum Extent: Int32, Sendable {
+    @nonexhaustive public enum Extent: Int32, Sendable {
         /// The tokens of this app, which is then signed out until its next sign-in, a `RedeemGrant`, or an import.
         case app = 1
         /// The account and the tokens of all apps for it.

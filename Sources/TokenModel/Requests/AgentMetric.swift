@@ -3,7 +3,7 @@
 /// Names and labels are those of the metrics socket. No label names an app, an account, a process or a file.
 public struct AgentMetric: Sendable, Equatable {
     /// The kind of a measurement.
-    public enum Kind: Sendable, CaseIterable {
+    @nonexhaustive public enum Kind: Sendable, CaseIterable {
         /// A number of events, which only grows.
         case counter
         /// A number at the time of the request.

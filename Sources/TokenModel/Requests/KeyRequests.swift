@@ -1,5 +1,5 @@
 /// The source of the key that encrypts the store's key. The numbers are on disk and on the wire.
-public enum KeySource: Int32, Sendable, CaseIterable {
+@nonexhaustive public enum KeySource: Int32, Sendable, CaseIterable {
     /// A file of mode 0600 beside the store: protects only against a copy of the store without the file.
     case file = 1
     /// `sso-agent.key` in `$CREDENTIALS_DIRECTORY`, from a service manager that stores it, for example sealed by a TPM.

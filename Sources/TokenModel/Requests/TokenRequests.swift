@@ -54,7 +54,7 @@ extension AcquireTokenSilent: ConfinableRequest {
 /// The account is signed in afterwards. PROTOCOL.md, "redeem_grant".
 public struct RedeemGrant: Sendable, Equatable {
     /// The kind of a grant.
-    public enum Kind: Int32, Sendable, CaseIterable {
+    @nonexhaustive public enum Kind: Int32, Sendable, CaseIterable {
         /// A refresh token that the app acquired without the agent (RFC 6749 section 6).
         case refreshToken = 1
         /// A SAML 1.1 assertion.

@@ -1,5 +1,5 @@
 /// The format of another library's token cache.
-public enum CacheFormat: Int32, Sendable, CaseIterable {
+@nonexhaustive public enum CacheFormat: Int32, Sendable, CaseIterable {
     /// The JSON object of MSAL for Python, Go, Java, .NET and Node.
     case msalJSON = 1
     /// The JSON list of ADAL for Python and Node; import only.

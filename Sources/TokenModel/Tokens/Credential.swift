@@ -1,7 +1,7 @@
 /// A credential of the cache as an app may see it: an access token, or a refresh token without its secret.
 public struct Credential: Sendable, Equatable, Identifiable {
     /// The kind of a credential.
-    public enum Kind: Int32, Sendable, CaseIterable {
+    @nonexhaustive public enum Kind: Int32, Sendable, CaseIterable {
         /// An access token.
         case accessToken = 1
         /// A refresh token. Its secret stays in the agent.

@@ -113,7 +113,7 @@ extension ScopeSet: Hashable {
 }
 
 /// The generation of Entra's endpoints.
-public enum OAuthVersion: Int32, Sendable, Hashable {
+@nonexhaustive public enum OAuthVersion: Int32, Sendable, Hashable {
     /// `/oauth2/token` with a resource, as ADAL and AD FS use it.
     case v1 = 1
     /// `/oauth2/v2.0/token` with scopes, as MSAL uses it.
