@@ -1,4 +1,5 @@
 public import Foundation
+internal import TokenModel
 
 // Unchecked because the conformance of `NSError` is; the properties added here are constants of Sendable types.
 /// The error of an ADAL request.
@@ -28,12 +29,16 @@ public final class ADAuthenticationError: NSError, @unchecked Sendable {
         super.init(coder: coder)
     }
 
-    /// Encodes the error.
+    /// Encodes the error, without a `TokenError` under `NSUnderlyingErrorKey`: archives hold objects only.
     public override func encode(with coder: NSCoder) {
-        super.encode(with: coder)
+        let objects = userInfo.filter { !($0.value is TokenError) }
+        NSError(domain: domain, code: code, userInfo: objects).encode(with: coder)
         coder.encode(protocolCode.map { $0 as NSString }, forKey: "protocolCode")
         coder.encode(errorDetails.map { $0 as NSString }, forKey: "errorDetails")
     }
+
+    /// Equal for equal errors. That of Foundation traps on Linux, also when an error is archived.
+    public override var hash: Int { domain.hashValue ^ code }
 
     /// `errorDetails` if there are any.
     public override var localizedDescription: String { errorDetails ?? super.localizedDescription }

@@ -3,6 +3,7 @@ internal import Foundation
 internal import Synchronization
 internal import TestSupport
 internal import Testing
+internal import TokenModel
 
 @testable internal import ADALCompat
 
@@ -49,6 +50,33 @@ internal import Testing
         #expect(error.description.hasPrefix(start), "\(error.description)")
         #expect("\(error)" == error.description)
         #expect(error.description.contains("Code=\(error.code)"))
+    }
+
+    @Test func archivesAnErrorOfTheAgent() throws {
+        let error = ADAuthenticationError(TokenError(.agentUnavailable, "no agent is running"))
+        #expect(error.userInfo[NSUnderlyingErrorKey] is TokenError)
+        let archive = try NSKeyedArchiver.archivedData(withRootObject: error, requiringSecureCoding: true)
+        let read = try #require(
+            try NSKeyedUnarchiver.unarchivedObject(ofClass: ADAuthenticationError.self, from: archive))
+        #expect(read.domain == ADAuthenticationErrorDomain && read.code == -1)
+        #expect(read.errorDetails == "no agent is running" && read.protocolCode == nil)
+    }
+
+    @Test func archivesAnErrorWithTheErrorOfTheServer() throws {
+        var refusal = TokenError(.invalidGrant, "the refresh token was revoked")
+        refusal.details.oauthError = "invalid_grant"
+        refusal.details.subError = "bad_token"
+        let archive = try NSKeyedArchiver.archivedData(
+            withRootObject: ADAuthenticationError.silent(refusal), requiringSecureCoding: true)
+        let read = try #require(
+            try NSKeyedUnarchiver.unarchivedObject(ofClass: ADAuthenticationError.self, from: archive))
+        #expect(read.userInfo[ADSuberrorKey] as? String == "bad_token")
+        #expect((read.userInfo[NSUnderlyingErrorKey] as? ADAuthenticationError)?.protocolCode == "invalid_grant")
+    }
+
+    @Test func hasOneHashForEqualErrors() {
+        let errors: Set = [ADAuthenticationError.invalidArgument("blank"), .invalidArgument("blank")]
+        #expect(errors.count == 1)
     }
 
     // Mirrors: ADLoggerTests testLog_whenBothCallbacksSet_shouldCallNewOne,
