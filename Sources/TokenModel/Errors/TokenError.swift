@@ -69,6 +69,10 @@ public struct TokenError: Error, Sendable, Equatable {
 extension TokenError: CustomStringConvertible {
     /// The code's name and number, then the message.
     public var description: String { "\(code.name) (\(code.number)): \(message)" }
+
+    /// The text of `message`. Foundation's property of this name, which an `any Error` has, knows the type of the error only: print
+    /// such an error, or cast it.
+    public var localizedDescription: String { message }
 }
 
 extension TokenError {

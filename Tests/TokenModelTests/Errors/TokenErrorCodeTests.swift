@@ -1,3 +1,4 @@
+internal import Foundation
 internal import TestSupport
 internal import Testing
 internal import TokenModel
@@ -13,6 +14,14 @@ internal import TokenModel
             #expect(TokenError.Code(number: number) == code)
             #expect(code.name == name)
             #expect("\(code)" == name)
+        }
+    }
+
+    @Test func hasItsMessageWhereAppsLookForTheTextOfAnError() {
+        do throws(TokenError) {
+            throw TokenError(.timedOut, "the agent did not answer in time")
+        } catch {
+            #expect(error.localizedDescription == "the agent did not answer in time")
         }
     }
 
