@@ -166,17 +166,20 @@ internal import Testing
         }
         #expect(!blocks.isEmpty)
         let functions = blocks.enumerated().map { number, block in
-            """
-            func block\(number)() async throws {
-            #sourceLocation(file: "\(block.document)", line: \(block.line + 1))
-            \(block.code.split(separator: "\n", omittingEmptySubsequences: false).dropFirst().joined(separator: "\n"))
-            #sourceLocation()
-            }
-            """
+            let lines = block.code.split(separator: "\n", omittingEmptySubsequences: false)
+            let code = lines.drop { $0.hasPrefix("import ") }
+            return """
+                func block\(number)() async throws {
+                #sourceLocation(file: "\(block.document)", line: \(block.line + lines.count - code.count))
+                \(code.joined(separator: "\n"))
+                #sourceLocation()
+                }
+                """
         }
+        let imports = Set(blocks.flatMap { $0.code.split(separator: "\n").prefix { $0.hasPrefix("import ") } })
         let folder = try TemporaryFolder()
         let file = folder.file("Blocks.swift")
-        try (["import \(module)"] + functions).joined(separator: "\n")
+        try (imports.sorted().map(String.init) + functions).joined(separator: "\n")
             .write(toFile: file, atomically: false, encoding: .utf8)
         let ended = try await TestProcess(
             "/usr/bin/env", ["swiftc", "-typecheck", "-swift-version", "6", file] + Self.moduleFlags()
