@@ -77,19 +77,9 @@ final class StoreEngine {
 
     /// Makes all of the changes durable, or none.
     func apply(_ changes: some Sequence<StoreChange>) throws(TokenError) {
-        try write(changes)
-        count(changes)
-    }
-
-    private func write(_ changes: some Sequence<StoreChange>) throws(TokenError) {
         let derived = try derivedKeys()
-        do throws(TokenError) {
-            try write(changes, derived)
-        } catch {
-            guard error.code == .cacheBadFormat else { throw error }
-            try repairInUse(derived, error)
-            try write(changes, derived)
-        }
+        try repairing(derived) { () throws(TokenError) in try write(changes, derived) }
+        count(changes)
     }
 
     private func write(_ changes: some Sequence<StoreChange>, _ derived: StoreKeys.Derived) throws(TokenError) {
@@ -115,11 +105,7 @@ final class StoreEngine {
     /// Makes all of the batches durable, or nothing, with one of them in memory at a time.
     func apply(batches batch: (Int) throws(TokenError) -> [StoreChange]?) throws(TokenError) {
         let derived = try derivedKeys()
-        do throws(TokenError) {
-            try write(batches: batch, to: try writableDatabase(derived), derived)
-        } catch {
-            guard error.code == .cacheBadFormat else { throw error }
-            try repairInUse(derived, error)
+        try repairing(derived) { () throws(TokenError) in
             try write(batches: batch, to: try writableDatabase(derived), derived)
         }
     }
@@ -205,6 +191,19 @@ final class StoreEngine {
     var lockedError: TokenError {
         if case .locked(let error) = report.phase { return error }
         return TokenError(.storeUnavailable, "the store has not been loaded")
+    }
+
+    /// Does the work, and does it again after a repair if the database turns out to be damaged.
+    func repairing<Value>(
+        _ derived: StoreKeys.Derived, _ work: () throws(TokenError) -> Value
+    ) throws(TokenError) -> Value {
+        do throws(TokenError) {
+            return try work()
+        } catch {
+            guard error.code == .cacheBadFormat else { throw error }
+            try repairInUse(derived, error)
+            return try work()
+        }
     }
 
     /// Repairs a database that was damaged while it was in use. The ledger lists the records that it had.

@@ -76,7 +76,10 @@ extension StoreEngine {
         do throws(TokenError) {
             // If the agent is killed after the commit, the next start deletes the key of the old source.
             if source != old.source, let wrapping { try ring.unsettle(wrapping) }
-            ledger = try sealAgain(from: before, to: fresh.derived(), key)
+            let derived = fresh.derived()
+            ledger = try repairing(before) { () throws(TokenError) in
+                try sealAgain(in: try writableDatabase(before), from: before, to: derived, key)
+            }
         } catch {
             // The commit may have reached the disk nevertheless. The source has both keys until the log is empty.
             pending = pending ?? .truncateLog
@@ -120,19 +123,7 @@ extension StoreEngine {
 
     /// Seals every record under other keys in one transaction, and returns the new ledger.
     private func sealAgain(
-        from old: StoreKeys.Derived, to new: StoreKeys.Derived, _ key: WrappedKey
-    ) throws(TokenError) -> StoreLedger {
-        do throws(TokenError) {
-            return try writeAgain(to: try writableDatabase(old), from: old, to: new, key)
-        } catch {
-            guard error.code == .cacheBadFormat else { throw error }
-            try repairInUse(old, error)
-            return try writeAgain(to: try writableDatabase(old), from: old, to: new, key)
-        }
-    }
-
-    private func writeAgain(
-        to database: StoreDatabase, from old: StoreKeys.Derived, to new: StoreKeys.Derived, _ key: WrappedKey
+        in database: StoreDatabase, from old: StoreKeys.Derived, to new: StoreKeys.Derived, _ key: WrappedKey
     ) throws(TokenError) -> StoreLedger {
         let last = ledger.state.counter
         var after = StoreLedger()
