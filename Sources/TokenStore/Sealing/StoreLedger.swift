@@ -23,14 +23,11 @@ struct StoreLedger: Sendable {
         var isEmpty: Bool { inserted.isEmpty && deleted.isEmpty }
     }
 
-    /// Adds a record that was found on disk; returns false if a later version of it was found before.
-    @discardableResult
-    mutating func add(
-        _ record: SealedRecord, in group: String, _ digest: SetDigest, _ keys: StoreKeys.Derived
-    ) -> Bool {
+    /// Adds a record that was found on disk, unless a later version of it was found before.
+    mutating func add(_ record: SealedRecord, in group: String, _ digest: SetDigest, _ keys: StoreKeys.Derived) {
         let group = ExactText(group)
         if let known = groups[group]?[record.id] {
-            guard known < record.sequence else { return false }
+            guard known < record.sequence else { return }
             state.digest.toggle(record.id, known, keys)
             state.count -= 1
         }
@@ -38,7 +35,6 @@ struct StoreLedger: Sendable {
         state.digest.toggle(digest)
         state.count += 1
         state.counter = max(state.counter, record.sequence)
-        return true
     }
 
     /// Whether this is the latest version of the record.
