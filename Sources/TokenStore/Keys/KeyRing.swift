@@ -69,7 +69,7 @@ struct KeyRing {
                     // The user may have mistyped the passphrase: the store is not replaced.
                     if key.source == .passphrase { locked = locked ?? (Self.wrongPassphrase, key.source) }
                 case .damaged: defect = StoreDefect(reason: "the key file \(keyFile.path) is damaged")
-                case .missing where key.source == .secretService: throw secretTool.unavailable
+                case .missing where key.source == .secretService: throw .keyringUnavailable
                 case .missing:
                     defect = StoreDefect(reason: "the key file \(keyFile.path) is missing", neededKey: "its key file")
                 }
@@ -99,7 +99,7 @@ struct KeyRing {
         case .file: return try newWrapping(of: source, beside: old)
         case .secretService:
             // A keyring that does not answer may have the key that is in use, which must not be replaced.
-            if old?.source == source, try secretTool.read().isEmpty { throw secretTool.unavailable }
+            if old?.source == source, try secretTool.read().isEmpty { throw .keyringUnavailable }
             return try newWrapping(of: source, beside: old)
         case .credential, .passphrase:
             let scrypt = source == .passphrase ? scrypt ?? Scrypt.random() : nil

@@ -43,7 +43,7 @@ struct SecretTool {
     }
 
     private func save(_ text: [UInt8]) throws(TokenError) {
-        guard try run(.store, input: text).status == 0 else { throw unavailable }
+        guard try run(.store, input: text).status == 0 else { throw .keyringUnavailable }
     }
 
     /// Deletes what the keyring has.
@@ -53,7 +53,7 @@ struct SecretTool {
     func clear() throws(TokenError) {
         if try run(.clear, input: []).status == 0 { return }
         try save(Array("no key\n".utf8))
-        guard try run(.clear, input: []).status == 0 else { throw unavailable }
+        guard try run(.clear, input: []).status == 0 else { throw .keyringUnavailable }
     }
 
     private func run(_ operation: KeyringHelper.Operation, input: [UInt8]) throws(TokenError) -> PipedProcess.Outcome {
@@ -61,7 +61,7 @@ struct SecretTool {
         activity.set(operation == .lookup)
         defer { activity.set(false) }
         if let helper {
-            guard let ended = helper.run(operation, input: input) else { throw unavailable }
+            guard let ended = helper.run(operation, input: input) else { throw .keyringUnavailable }
             if ended.status == KeyringHelper.notStarted { throw missing(operation) }
             return ended
         }
@@ -92,8 +92,6 @@ struct SecretTool {
                 + (hasPackages ? "" : "; install libsecret-tools"),
             hasPackages ? .run("\(install) && ssoctl unlock") : .then("ssoctl unlock"))
     }
-
-    var unavailable: TokenError { .keyringUnavailable }
 }
 
 /// Whether a keyring is being asked for a key. It may ask its user for a password, or not answer at all.
