@@ -75,20 +75,16 @@ struct StoreImage {
         guard local > 0, start + local + 4 <= page.endIndex else { return nil }
         var bytes = Array(page[start..<(start + local)])
         budget -= local
-        var next = Self.number(page[(start + local)...])
+        var next: Int = page[(start + local)...].prefix(4).number()
         while bytes.count < length, budget >= 0 {
             let overflow = self.page(next)
             // The last page of a truncated file may still have all bytes that are needed.
             guard overflow.count >= 4 + min(length - bytes.count, Self.pageSize - 4) else { return nil }
             bytes += overflow.dropFirst(4).prefix(length - bytes.count)
             budget -= overflow.count
-            next = Self.number(overflow)
+            next = overflow.prefix(4).number()
         }
         return bytes.count == length ? bytes : nil
-    }
-
-    private static func number(_ bytes: ArraySlice<UInt8>) -> Int {
-        bytes.prefix(4).number()
     }
 
     private static func variableLength(of number: Int) -> Int {

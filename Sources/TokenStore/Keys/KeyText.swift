@@ -7,7 +7,7 @@ internal import Crypto
 #endif
 
 /// The format of a wrapping key: a line of text with a checksum, which shows whether it is damaged.
-struct KeyText {
+enum KeyText {
     private static let name = "sso-agent-key-1"
 
     /// Encodes a key. The caller wipes the bytes.
