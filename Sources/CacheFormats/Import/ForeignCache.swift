@@ -192,38 +192,27 @@ struct SkippedEntries: Sendable {
 /// Texts that occur repeatedly in a file; each is in memory once.
 struct SharedTexts: Sendable {
     private var texts: [ExactText: String] = [:]
-    private var clientIDs: [ExactText: ClientID] = [:]
+    private var clientIDs: [ExactText: ClientID?] = [:]
     private var scopes: [ExactText: ScopeSet] = [:]
-    private var homeAccountIDs: [ExactText: HomeAccountID] = [:]
+    private var homeAccountIDs: [ExactText: HomeAccountID?] = [:]
 
-    mutating func callAsFunction(_ text: String) -> String {
-        let key = ExactText(text)
-        if let known = texts[key] { return known }
-        texts[key] = text
-        return text
-    }
+    mutating func callAsFunction(_ text: String) -> String { Self.value(of: text, in: &texts) { $0 } }
 
-    mutating func clientID(_ text: String) -> ClientID? {
-        let key = ExactText(text)
-        if let known = clientIDs[key] { return known }
-        let clientID = ClientID(text)
-        clientIDs[key] = clientID
-        return clientID
-    }
+    mutating func clientID(_ text: String) -> ClientID? { Self.value(of: text, in: &clientIDs, ClientID.init) }
 
-    mutating func scopes(target: String) -> ScopeSet {
-        let key = ExactText(target)
-        if let known = scopes[key] { return known }
-        let set = ScopeSet(target: target)
-        scopes[key] = set
-        return set
-    }
+    mutating func scopes(target: String) -> ScopeSet { Self.value(of: target, in: &scopes, ScopeSet.init(target:)) }
 
     mutating func homeAccountID(_ text: String) -> HomeAccountID? {
+        Self.value(of: text, in: &homeAccountIDs, HomeAccountID.init)
+    }
+
+    private static func value<Value>(
+        of text: String, in known: inout [ExactText: Value], _ make: (String) -> Value
+    ) -> Value {
         let key = ExactText(text)
-        if let known = homeAccountIDs[key] { return known }
-        let identifier = HomeAccountID(text)
-        homeAccountIDs[key] = identifier
-        return identifier
+        if let value = known[key] { return value }
+        let value = make(text)
+        known[key] = value
+        return value
     }
 }

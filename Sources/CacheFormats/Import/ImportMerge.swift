@@ -57,7 +57,7 @@ extension CredentialCache {
 /// The merge of a foreign cache into a copy of the agent's, with the changes so far.
 private struct ImportMerge {
     private let foreign: ForeignCache
-    private(set) var cache: CredentialCache
+    private var cache: CredentialCache
     private let group: SharingGroup
     private var skipped: SkippedEntries
     private var changes: [CacheChange] = []
