@@ -70,14 +70,10 @@ package struct FileDescriptor: ~Copyable {
     ///
     /// - Throws: EEXIST if there is a file or a symbolic link with the name.
     package init(creating path: String) throws(SystemError) {
-        let number = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard number >= 0 else { throw .last }
-        guard fchmod(number, 0o600) == 0 else {
-            let error = SystemError.last
-            close(number)
-            throw error
-        }
-        self.number = number
+        let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+        let file = try FileDescriptor(opened: open(path, flags, 0o600))
+        try file.restrictToOwner()
+        self = file
     }
 
     /// Creates a file of mode 0600 without a name, which the kernel removes when it is closed, however the process ends.
@@ -86,13 +82,12 @@ package struct FileDescriptor: ~Copyable {
     init(unnamedIn directory: String) throws(SystemError) {
         #if os(Linux)
             // O_TMPFILE, a macro that Swift does not import.
-            let number = open(directory, O_RDWR | O_DIRECTORY | 0o20_000_000 | O_CLOEXEC, 0o600)
-            guard number >= 0 else { throw .last }
-            guard fchmod(number, 0o600) == 0, access(Self.path(of: number), F_OK) == 0 else {
-                close(number)
+            let flags = O_RDWR | O_DIRECTORY | 0o20_000_000 | O_CLOEXEC
+            let file = try FileDescriptor(opened: open(directory, flags, 0o600))
+            guard fchmod(file.number, 0o600) == 0, access(Self.path(of: file.number), F_OK) == 0 else {
                 throw SystemError(number: ENOTSUP)
             }
-            self.number = number
+            self = file
         #else
             throw SystemError(number: ENOTSUP)
         #endif
