@@ -132,7 +132,9 @@ package struct Configuration: Sendable, Equatable {
     static func content(of path: String, among places: ConfigurationFiles? = nil) throws(TokenError) -> [UInt8] {
         let bytes: [UInt8]
         do throws(TrustedFileError) {
-            bytes = try Self.content(of: FileDescriptor.trusted(path))
+            let file = try FileDescriptor.trusted(path)
+            // One byte more than the limit shows that the file is longer.
+            bytes = try FileDescriptor.attempt { () throws(SystemError) in try file.readToEnd(limit: sizeLimit + 1) }
         } catch {
             let own = PrivateFiles.reading(path).map { Remedy.run($0) }
             let remedy = error.isPermissionDenied ? own ?? places?.sharing(path) : nil
@@ -148,15 +150,6 @@ package struct Configuration: Sendable, Equatable {
                 "the configuration \(path) cannot be read: it has more than \(Self.sizeLimit) bytes; shorten it")
         }
         return bytes
-    }
-
-    private static func content(of file: borrowing FileDescriptor) throws(TrustedFileError) -> [UInt8] {
-        do throws(SystemError) {
-            // One byte more than the limit shows that the file is longer.
-            return try file.readToEnd(limit: sizeLimit + 1)
-        } catch {
-            throw TrustedFileError(error)
-        }
     }
 
     /// Decodes the content of a file.

@@ -58,7 +58,7 @@ extension Configuration {
     ) throws(TokenError) -> Result? {
         do throws(TrustedFileError) {
             let file = try FileDescriptor.trusted(path.value)
-            do throws(SystemError) { return try body(file) } catch { throw TrustedFileError(error) }
+            return try FileDescriptor.attempt { () throws(SystemError) in try body(file) }
         } catch {
             if isRestricted, error.isPermissionDenied, let status = FileStatus(path.value), status.kind == .regular,
                 status.isOwnOrRoots, !status.isWritableByOthers

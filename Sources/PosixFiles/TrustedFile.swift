@@ -37,7 +37,10 @@ extension FileDescriptor {
         return file
     }
 
-    static func attempt<Value: ~Copyable>(_ body: () throws(SystemError) -> Value) throws(TrustedFileError) -> Value {
+    /// Throws an error of the system as the reason why a file is not used.
+    package static func attempt<Value: ~Copyable>(
+        _ body: () throws(SystemError) -> Value
+    ) throws(TrustedFileError) -> Value {
         do throws(SystemError) { return try body() } catch { throw TrustedFileError(error) }
     }
 }

@@ -65,9 +65,8 @@ enum ConfigurationChecks {
         }
         do throws(TrustedFileError) {
             let file = try FileDescriptor.trusted(path)
-            let bytes: [UInt8]
-            do throws(SystemError) { bytes = try file.readToEnd(limit: PEMCertificates.longestFile) } catch {
-                throw TrustedFileError(error)
+            let bytes = try FileDescriptor.attempt { () throws(SystemError) in
+                try file.readToEnd(limit: PEMCertificates.longestFile)
             }
             guard PEMCertificates.canBeRead(bytes) else {
                 return unreadableCertificates(name, path, place, bytes)

@@ -94,12 +94,9 @@ struct FoundCaches {
     /// Returns the cache in a file; nil if it has no tokens in plain text, as the marker beside a cache in a keyring.
     private static func inspect(_ path: String, _ tool: OtherTool) throws(TrustedFileError) -> FoundCache? {
         let file = try FileDescriptor.named(path)
-        let (status, start): (FileStatus, [UInt8])
-        do throws(SystemError) {
-            status = try file.status
-            start = try file.readToEnd(limit: maximumBytesWithoutTokens)
-        } catch {
-            throw TrustedFileError(error)
+        let status = try FileDescriptor.attempt { () throws(SystemError) in try file.status }
+        let start = try FileDescriptor.attempt { () throws(SystemError) in
+            try file.readToEnd(limit: maximumBytesWithoutTokens)
         }
         guard let format = CacheDetection.format(ofFileThatBegins: start) else { return nil }
         guard status.isOwn else { throw TrustedFileError("it belongs to user \(status.owner)") }
