@@ -7,16 +7,16 @@ package import TokenModel
 /// mistake.
 package struct Configuration: Sendable, Equatable {
     /// The file of certificate authorities to trust instead of the system's; nil if the file does not name one.
-    package private(set) var caFile: Located<String>?
+    package private(set) var caFile: Located?
     /// The URL of the proxy; nil if the file does not name one.
-    package private(set) var proxy: Located<String>?
+    package private(set) var proxy: Located?
     /// Whether authorities on this machine may use `http`, as those of an emulator do.
     package private(set) var allowsLoopbackHTTP = false
     /// The rules of the access policy, in the order of the files: those of the system first.
     package private(set) var rules: [PolicyRule] = []
     /// The program that asks the user to confirm a request, instead of the terminal of the process that has sent it;
     /// nil if the file does not name one.
-    package private(set) var askpass: Located<String>?
+    package private(set) var askpass: Located?
     /// The place of the audit log.
     package private(set) var audit = AuditDestination.file
     /// Whether the audit log has usernames.
@@ -24,21 +24,21 @@ package struct Configuration: Sendable, Equatable {
     /// The apps in the order of their names. Of two with one name, that of the later file.
     package private(set) var apps: [ConfiguredApp] = []
     /// The name of the app that `ssoctl` uses if none is given; nil if no file names one.
-    package private(set) var defaultApp: Located<String>?
+    package private(set) var defaultApp: Located?
     /// The account that `ssoctl` uses if none is given: its name, a prefix of it, or its identifier; nil if no file names one.
-    package private(set) var defaultAccount: Located<String>?
+    package private(set) var defaultAccount: Located?
     /// Whether apps may keep access tokens in their own memory while these hold.
     package private(set) var letsAppsKeepTokens = true
     /// The path of the socket for the agent's measurements; nil for none.
-    package private(set) var metricsSocket: Located<String>?
+    package private(set) var metricsSocket: Located?
     /// Whether apps may start the agent if it does not run.
     package private(set) var mayBeStartedOnDemand = true
     /// The files that were read, in this order.
     package private(set) var files: [String] = []
 
     /// A value with its place, for messages.
-    package struct Located<Value: Sendable & Equatable>: Sendable, Equatable {
-        package let value: Value
+    package struct Located: Sendable, Equatable {
+        package let value: String
         package let file: String
         /// Counted from 1.
         package let line: Int

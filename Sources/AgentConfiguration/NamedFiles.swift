@@ -53,7 +53,7 @@ extension Configuration {
 
     /// Passes a file that other users cannot change or replace to `body`; nil if a restricted process cannot open it.
     private static func trusted<Result>(
-        _ path: Located<String>, _ key: String, _ isRestricted: Bool,
+        _ path: Located, _ key: String, _ isRestricted: Bool,
         _ body: (borrowing FileDescriptor) throws(SystemError) -> Result
     ) throws(TokenError) -> Result? {
         do throws(TrustedFileError) {
@@ -72,7 +72,7 @@ extension Configuration {
         }
     }
 
-    private static func error(_ path: Located<String>, _ key: String, _ problem: Problem) -> TokenError {
+    private static func error(_ path: Located, _ key: String, _ problem: Problem) -> TokenError {
         TokenError(
             .invalidDeveloperParameter,
             problem.after("\(path.place): \(key) names \(path.value), which cannot be used: ")
