@@ -41,9 +41,9 @@ extension HTTPResponse {
     func pushedRequestURI() throws(TokenError) -> String {
         // RFC 9126 has 201; some providers send 200.
         if status == 200 || status == 201 {
-            guard let requestURI = json?.text("request_uri"), requestURI.utf8.count <= ValueLimits.text,
-                requestURI.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-            else { throw invalid("holds no reference to the pushed request") }
+            guard let requestURI = json?.text("request_uri"), Endpoints.isURL(requestURI) else {
+                throw invalid("holds no reference to the pushed request")
+            }
             return requestURI
         }
         guard let error = json.flatMap(OAuthError.init) else { throw unhandled }

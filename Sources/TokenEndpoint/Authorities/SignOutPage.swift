@@ -37,7 +37,7 @@ extension Endpoints {
         guard let clientID else { return page }
         var query = FormParameters()
         query.add("client_id", clientID.text)
-        let url = page + (page.contains("?") ? "&" : "?") + query.encoded
+        let url = query.added(to: page)
         return url.utf8.count <= ValueLimits.text ? url : page
     }
 }

@@ -56,16 +56,14 @@ package struct AuthorizationRequest: Sendable {
     }
 
     /// The URL to open. A query of the endpoint is kept.
-    package func url(endpoint: String) -> String {
-        endpoint + (endpoint.contains("?") ? "&" : "?") + parameters.encoded
-    }
+    package func url(endpoint: String) -> String { parameters.added(to: endpoint) }
 
     /// The URL to open after the parameters have been pushed (RFC 9126 section 4).
     func url(endpoint: String, requestURI: String) -> String {
         var query = FormParameters()
         query.add("client_id", clientID.text)
         query.add("request_uri", requestURI)
-        return endpoint + (endpoint.contains("?") ? "&" : "?") + query.encoded
+        return query.added(to: endpoint)
     }
 }
 

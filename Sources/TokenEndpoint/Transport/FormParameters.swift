@@ -53,6 +53,9 @@ struct FormParameters: Sendable {
     /// percent-encoded.
     var encoded: String { encodedSecret.reveal() }
 
+    /// A URL with these parameters behind those that it has.
+    func added(to url: String) -> String { url + (url.contains("?") ? "&" : "?") + encoded }
+
     /// The encoded parameters as a secret, without a copy that is not wiped.
     var encodedSecret: Secret {
         var bytes: [UInt8] = []
