@@ -27,7 +27,7 @@ final class CurlMulti: Sendable {
     ///
     /// - Parameter readsAllAuthorities: whether the certificate authorities are read again, from the system's folder too.
     func add(
-        _ transfer: CurlTransfer, emulatesOldLibrary: Bool, readsAllAuthorities: Bool = false
+        _ transfer: CurlTransfer, emulatesOldLibrary: Bool, readsAllAuthorities: Bool
     ) -> OpaquePointer? {
         guard
             let pointer = transfer.request.makeTransfer(

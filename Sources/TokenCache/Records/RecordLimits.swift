@@ -118,8 +118,10 @@ package struct LimitViolation: Error, Equatable {
         return text
     }
 
-    static func check(_ token: Secret, limit: Int = ValueLimits.token) throws(LimitViolation) {
-        guard token.count <= limit else { throw LimitViolation(reason: "its token is longer than \(limit) bytes") }
+    static func check(_ token: Secret) throws(LimitViolation) {
+        guard token.count <= ValueLimits.token else {
+            throw LimitViolation(reason: "its token is longer than \(ValueLimits.token) bytes")
+        }
         guard !token.withBytes({ $0.contains { $0 < 0x20 || $0 == 0x7F } }) else {
             throw LimitViolation(reason: "its token has control characters")
         }
