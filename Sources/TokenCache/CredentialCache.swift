@@ -66,7 +66,7 @@ package struct CredentialCache: Sendable, Equatable {
 
     /// The number of accounts that have tokens of an app's own, in all sharing groups.
     package func accountCount(ofApp clientID: ClientID) -> Int {
-        partitions.values.reduce(0) { $0 + $1.accountCount(ofApp: clientID) }
+        partitions.values.reduce(0) { $0 + $1.holders.accountCount(ofApp: clientID) }
     }
 
     /// The number of access tokens and refresh tokens, in all sharing groups.

@@ -72,9 +72,6 @@ package struct Partition: Sendable, Equatable {
         table.records(of: account, kinds) ?? AccountCredentials()
     }
 
-    /// The number of accounts that have tokens of an app's own.
-    func accountCount(ofApp clientID: ClientID) -> Int { holders.accountCount(ofApp: clientID) }
-
     /// Whether an account has account records. It is not unpacked.
     func hasAccountRecords(_ account: AccountKey) -> Bool { table.hasAccountRecords(account) }
 
