@@ -129,11 +129,12 @@ extension ClientID {
 }
 
 extension HomeAccountID {
-    /// The identifier of a user of an OpenID provider by the `sub` claim, whose case matters (OpenID Connect Core 1.0 section 2) while that
-    /// of identifiers does not: a subject that is not its own identifier gets a hash of itself. Nil when it is blank.
-    static func ofUser(withSubject subject: String) -> HomeAccountID? {
+    /// The identifier of a user by the `sub` claim. Its case matters at an OpenID provider (OpenID Connect Core 1.0 section 2) while that
+    /// of identifiers does not: there, a subject that is not its own identifier gets a hash of itself. Nil when it is blank.
+    static func ofUser(withSubject subject: String, at kind: Authority.Kind) -> HomeAccountID? {
         guard let folded = HomeAccountID(subject) else { return nil }
-        if folded.text.hasSameBytes(as: subject), !subject.utf8.contains(UInt8(ascii: "#")) { return folded }
+        let isOwn = folded.text.hasSameBytes(as: subject) && !subject.utf8.contains(UInt8(ascii: "#"))
+        if kind != .openID || isOwn { return folded }
         return HomeAccountID("\(folded)#\(Fingerprint.of(subject).prefix(32))")
     }
 }

@@ -62,9 +62,7 @@ extension CredentialCache {
     ) -> [AccountKey] {
         let partition = partition(group)
         let claims = tokens.claims
-        let subject = claims?.subject.flatMap {
-            authority.kind == .openID ? HomeAccountID.ofUser(withSubject: $0) : HomeAccountID($0)
-        }
+        let subject = claims?.subject.flatMap { HomeAccountID.ofUser(withSubject: $0, at: authority.kind) }
         let identifiers = [reference.homeAccountID, tokens.homeAccountID, subject].compactMap(\.self)
         let names = [reference.username, claims?.v1UserID, claims?.v2Username].compactMap(\.self)
             .filter { partition.accountCount(named: $0) <= Self.searchedAccounts }

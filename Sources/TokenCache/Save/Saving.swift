@@ -94,9 +94,7 @@ struct Saving {
         if let identifier = tokens.homeAccountID, requested.kind != .openID { return .home(identifier) }
         if let used = issuance.redeemedToken { return used.account.identity }
         let isEntra = requested.kind == .entra || requested.kind == .ciam
-        let identifier = claims?.subject.flatMap {
-            requested.kind == .openID ? HomeAccountID.ofUser(withSubject: $0) : HomeAccountID($0)
-        }
+        let identifier = claims?.subject.flatMap { HomeAccountID.ofUser(withSubject: $0, at: requested.kind) }
         if parameters.version == .v2 || !isEntra, let identifier { return .home(identifier) }
         return AccountKey.Identity(homeAccountID: nil, username: claims?.v1UserID)
     }
