@@ -80,6 +80,11 @@ package struct CredentialCache: Sendable, Equatable {
     /// The part of the cache that belongs to a sharing group.
     package func partition(_ group: SharingGroup) -> Partition { partitions[group] ?? Partition() }
 
+    /// The account's username; nil if it is unknown.
+    package func username(of account: AccountKey, in group: SharingGroup) -> String? {
+        partition(group).profiles(of: account).inListOrder.first?.username.trimmedNonEmpty
+    }
+
     /// The key of an account of an authority: the one that it was saved under, or else a new one.
     package func accountKey(
         _ identity: AccountKey.Identity, at authority: Authority, in partition: Partition

@@ -121,16 +121,7 @@ extension CredentialCache {
     package func isSignedOut(_ account: AccountKey, of parameters: TokenParameters) -> Bool {
         partition(parameters.sharingGroup)[account].isSignedOut(parameters.clientID)
     }
-}
 
-extension CredentialCache {
-    /// The account's username; nil if it is unknown.
-    package func username(of account: AccountKey, in group: SharingGroup) -> String? {
-        partition(group).profiles(of: account).inListOrder.first?.username.trimmedNonEmpty
-    }
-}
-
-extension CredentialCache {
     /// The refresh tokens in the cache that `changes` would replace.
     package func refreshTokens(replacedBy changes: [CacheChange], in group: SharingGroup) -> [Secret] {
         let partition = partition(group)
