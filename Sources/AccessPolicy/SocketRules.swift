@@ -136,12 +136,12 @@ package struct SocketRules: Sendable, Equatable {
     /// The granted scopes that the socket does not allow. A request for all permissions of an allowed resource (`/.default`) may get
     /// each of them, unless it names other scopes too: a provider that does not know the resource ignores it, and grants more of those.
     private func surplus(of granted: ScopeSet, _ requested: ScopeSet) -> ScopeSet {
-        let requested = requested.subtracting(Self.claimScopes).scopes
+        let requested = requested.subtracting(.ofNoResource).scopes
         let isResource =
             !requested.isEmpty
             && requested.allSatisfy { $0.lowercased().hasSuffix("/.default") && scopes.contains($0) }
         guard !scopes.isEmpty, !isResource else { return ScopeSet([]) }
-        return granted.subtracting(Self.claimScopes).subtracting(scopes)
+        return granted.subtracting(.ofNoResource).subtracting(scopes)
     }
 
     /// The accounts of a list that are served. Profiles of other tenants are left out, unless an authority names their tenant.
@@ -191,9 +191,6 @@ package struct SocketRules: Sendable, Equatable {
     }
 
     private static let otherTenant = "it serves the account's home tenant, by its ID or as common or organizations"
-
-    /// Scopes that give access to nothing but the claims of the ID token.
-    private static let claimScopes = ScopeSet.reserved.union(ScopeSet(["email"]))
 }
 
 /// Comparison with the account that a socket is limited to.

@@ -79,7 +79,7 @@ final class TokenSaver {
         guard let result else { throw Self.signedOutMeanwhile.changingCache(hasChanges) }
         reader.noteUse(of: [account], in: group)
         if case .signIn = issuance { throttle.removeRefusals() }
-        let declined = parameters.scopes.subtracting(ScopeSet(result.scopes).union(Self.neverDeclined))
+        let declined = parameters.scopes.subtracting(ScopeSet(result.scopes).union(.ofNoResource))
         guard parameters.version == .v1 || declined.isEmpty else { throw TokenError.declining(declined, result) }
         return result
     }
@@ -96,9 +96,6 @@ final class TokenSaver {
 
     static let signedOutMeanwhile = TokenError(
         .interactionRequired, "the account signed out while its token was being renewed; sign in again")
-
-    /// The scopes that an issuer need not list among the granted ones.
-    private static let neverDeclined = ScopeSet.reserved.union(ScopeSet(["email"]))
 }
 
 extension CacheChange {

@@ -84,7 +84,7 @@ extension CredentialCache {
         let others = credentials.accessTokens(of: new.series).filter { !$0.key.hasSameBytes(as: new.key) }
         let replaced = others.filter { old in
             clouds.sameCloud(old.environment, new.environment)
-                && (old.scopes == new.scopes || old.scopes.subtracting(Self.common).intersects(new.scopes))
+                && (old.scopes == new.scopes || old.scopes.subtracting(.ofNoResource).intersects(new.scopes))
         }
         let kept = Set(others.map(\.key)).subtracting(replaced.map(\.key))
         // Every request of the app searches these tokens.
@@ -101,8 +101,6 @@ extension CredentialCache {
     /// The maximum number of access tokens that are kept of an account for one app, realm and version. Of more, those are removed
     /// that expire first; an app that asks for one of them again gets a new one.
     private static let tokensOfAnApp = 256
-
-    private static let common = ScopeSet.reserved.union(ScopeSet(["email"]))
 
     /// Saves a record, and removes the one of another library that it replaces under another name of the cloud. That library's
     /// unknown fields and its name for the cloud are preserved for export.

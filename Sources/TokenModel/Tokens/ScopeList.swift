@@ -26,11 +26,9 @@ package enum ScopeList {
     }
 
     private static let graph = "https://graph.microsoft.com"
-    /// Permissions of OpenID Connect, which belong to no resource.
-    private static let neutral = ScopeSet(["openid", "profile", "offline_access", "email"])
 
     private static func resource(of scope: String) -> String? {
-        if neutral.contains(scope) { return nil }
+        if ScopeSet.ofNoResource.contains(scope) { return nil }
         guard let slash = scope.lastIndex(of: "/") else { return graph }
         let resource = scope[..<slash]
         // `https://graph.microsoft.com` alone, and scopes of other forms, are left to the provider.

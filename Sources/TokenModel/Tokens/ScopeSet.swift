@@ -70,6 +70,9 @@ public struct ScopeSet: Sendable, CustomStringConvertible {
     /// and an app on MSAL may not.
     public static let reserved = ScopeSet([openID, "profile", offlineAccess])
 
+    /// The scopes of OpenID Connect that give access to no resource. An issuer need not list them among the granted ones.
+    package static let ofNoResource = reserved.union(ScopeSet(["email"]))
+
     /// The scope of every request to an OpenID provider (OpenID Connect Core 1.0 section 3.1.2.1).
     package static let openID = "openid"
 
