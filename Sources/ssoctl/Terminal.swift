@@ -30,11 +30,8 @@ enum Terminal {
     static func writeError(_ text: StyledText) { write(text, .error) }
 
     private static func write(_ text: StyledText, _ stream: StandardStream) {
-        stream.write(text.wrapped(columns: columns(stream)), abilities(stream.rawValue))
+        stream.write(text.wrapped(columns: stream.columns), abilities(stream.rawValue))
     }
-
-    /// The width of the terminal of a stream; nil if it is no terminal, or the width is not known.
-    static func columns(_ stream: StandardStream) -> Int? { stream.columns }
 
     /// Reports on standard error if a part of the output could not be written, as to a full disk, unless `ClosedOutput` explains it.
     ///
@@ -67,7 +64,7 @@ enum Terminal {
     /// The first of the forms of a message for which the terminal has room on one line, else the last one: a second line could not be
     /// erased.
     static func onOneLine(_ forms: [String]) -> String {
-        let columns = columns(.error) ?? .max
+        let columns = StandardStream.error.columns ?? .max
         return forms.first { TerminalColumns.width($0) < columns } ?? forms.last ?? ""
     }
 

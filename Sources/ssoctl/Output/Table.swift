@@ -11,7 +11,7 @@ enum Table {
 
     /// Whether the terminal has room for a table.
     static func fits(_ header: [String], _ rows: [[String]]) -> Bool {
-        guard let columns = Terminal.columns(.output) else { return true }
+        guard let columns = StandardStream.output.columns else { return true }
         return widths(header, cleaned(rows)).reduce(-2) { $0 + $1 + 2 } <= columns
     }
 
@@ -25,7 +25,7 @@ enum Table {
     ) -> StyledText {
         var (header, rows, left) = (header, cleaned(rows), [String]())
         var widths = widths(header, rows)
-        let columns = Terminal.columns(.output) ?? .max
+        let columns = StandardStream.output.columns ?? .max
         for name in optional where widths.reduce(-2, { $0 + $1 + 2 }) > columns {
             guard let column = header.firstIndex(of: name) else { continue }
             header.remove(at: column)
