@@ -78,7 +78,7 @@ package struct Counts: Codable, Sendable, Equatable {
 }
 
 /// The kinds of requests that are counted: grants at the token endpoint, and the other endpoints.
-package enum Counter: String, Codable, Sendable, CaseIterable {
+package enum Counter: String, Codable, Sendable {
     case authorizationCode = "authorization_code"
     case refreshToken = "refresh_token"
     case deviceCode = "device_code"

@@ -63,7 +63,7 @@ struct EndpointAddress: Sendable {
 }
 
 /// An emulated endpoint, independent of authority and protocol version.
-package enum Endpoint: String, Codable, Sendable, CaseIterable {
+package enum Endpoint: String, Codable, Sendable {
     case authorize
     /// The pushed authorization request endpoint (RFC 9126).
     case pushedRequest = "par"
@@ -137,7 +137,7 @@ struct RequestedAuthority: Sendable, Equatable {
 }
 
 /// The type of an authorization grant (RFC 6749 section 1.3).
-package enum GrantType: String, Codable, Sendable, CaseIterable {
+package enum GrantType: String, Codable, Sendable {
     case authorizationCode = "authorization_code"
     case refreshToken = "refresh_token"
     case deviceCode = "device_code"
