@@ -71,6 +71,14 @@ package struct ConfigurationFiles: Sendable, Equatable {
         isNamed ? "SSO_AGENT_CONFIG=\(user.shellWord) ssoctl init" : "ssoctl init"
     }
 
+    /// The command with which the user changes a file: with the editor of the user, or with that of root's files.
+    ///
+    /// - Parameter line: the line at which the file is opened, counted from 1; nil for the first one.
+    package static func editCommand(_ file: String, line: Int? = nil) -> String {
+        if FileStatus(file)?.isOwn == false { return "sudoedit \(file.shellWord)" }
+        return "${EDITOR:-nano} \(line.map { "+\($0) " } ?? "")\(file.shellWord)"
+    }
+
     /// The user's file of an agent that reads these files, in their order, if it is not the one of here: `--config` named it, or
     /// another environment.
     package func otherUserFile(in files: [String]) -> String? {

@@ -76,6 +76,6 @@ extension Configuration {
         TokenError(
             .invalidDeveloperParameter,
             problem.after("\(path.place): \(key) names \(path.value), which cannot be used: ")
-        ).suggesting(EditCommand(path.file, line: path.line).text)
+        ).suggesting(ConfigurationFiles.editCommand(path.file, line: path.line))
     }
 }

@@ -164,6 +164,6 @@ struct TOMLError: Error, Sendable, Equatable {
     /// - Returns: `invalidDeveloperParameter` (-51112).
     func inFile(_ path: String) -> TokenError {
         TokenError(.invalidDeveloperParameter, "\(path):\(line): \(reason)")
-            .suggesting(EditCommand(path, line: line).text)
+            .suggesting(ConfigurationFiles.editCommand(path, line: line))
     }
 }

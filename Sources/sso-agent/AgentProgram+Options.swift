@@ -79,7 +79,7 @@ extension AgentProgram {
         } catch {
             guard let proxy, error.message.hasPrefix("network.proxy ") else { throw error }
             throw TokenError(error.code, "\(proxy.place): \(error.message)")
-                .suggesting(EditCommand(proxy.file, line: proxy.line).text)
+                .suggesting(ConfigurationFiles.editCommand(proxy.file, line: proxy.line))
         }
     }
 

@@ -118,7 +118,8 @@ extension CommandFailure {
         // The message says what to write first.
         case .invalidDeveloperParameter where error.details.nextCommand == Self.reload:
             failure.error.message = error.statement
-            failure.error.details.nextCommand = "\(EditCommand(ConfigurationFiles.current.user).text) && \(Self.reload)"
+            let edit = ConfigurationFiles.editCommand(ConfigurationFiles.current.user)
+            failure.error.details.nextCommand = "\(edit) && \(Self.reload)"
         default: break
         }
         failure.nextCommand = failure.error.details.nextCommand ?? (error.isForDoctor ? "ssoctl doctor" : nil)
