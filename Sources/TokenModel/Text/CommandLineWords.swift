@@ -38,3 +38,12 @@ package struct CommandLineWords: Sendable, Equatable {
     /// The words with quotation marks where a shell needs them.
     package var text: String { words.map(\.shellWord).joined(separator: " ") }
 }
+
+extension String {
+    /// The text as one word of a shell's command line, with quotation marks where a shell needs them.
+    package var shellWord: String {
+        let isPlain = !isEmpty && utf8.allSatisfy { $0.isASCIILetterOrDigit || "-_./:@%+=,".utf8.contains($0) }
+        // By scalars: an apostrophe forms one `Character` with a combining character behind it.
+        return isPlain ? self : "'\(unicodeScalars.map { $0 == "'" ? "'\\''" : String($0) }.joined())'"
+    }
+}
