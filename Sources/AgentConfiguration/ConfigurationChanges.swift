@@ -6,12 +6,13 @@ package struct ConfigurationChanges: Sendable, Equatable {
     package private(set) var applied: [String] = []
     /// The changes that it cannot make: they decide what the process may do after its start.
     package private(set) var awaitingRestart: [String] = []
-    /// Whether the rules of the policy can be changed.
-    private var canChangeRules = true
+    /// The configuration that is in effect after the changes: what was read, and of what needs a restart the old values.
+    package let configuration: Configuration
 
     /// - Parameters:
     ///   - programs: the programs that rules may name. The agent can recognise no others without a restart.
     package init(from running: Configuration, to read: Configuration, programs: Set<String>) {
+        var canChangeRules = true
         if running.rules != read.rules {
             let unknown = Set(read.rules.compactMap(\.executable)).subtracting(programs).sorted()
             if let program = unknown.first {
@@ -44,10 +45,6 @@ package struct ConfigurationChanges: Sendable, Equatable {
         if running.letsAppsKeepTokens != read.letsAppsKeepTokens {
             awaitingRestart.append("tokens.kept_by_apps = \(read.letsAppsKeepTokens)")
         }
-    }
-
-    /// The configuration that is in effect after the changes: what was read, and of what needs a restart the old values.
-    package func applied(to running: Configuration, from read: Configuration) -> Configuration {
-        running.updated(from: read, withRules: canChangeRules)
+        configuration = running.updated(from: read, withRules: canChangeRules)
     }
 }

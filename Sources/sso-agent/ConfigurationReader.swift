@@ -39,7 +39,7 @@ final class ConfigurationReader: Sendable {
         let (programs, new) = (programs, try readFiles())
         return running.withLock { running in
             let changes = ConfigurationChanges(from: running, to: new, programs: programs)
-            running = changes.applied(to: running, from: new)
+            running = changes.configuration
             return ReadConfiguration(
                 rules: running.rules, auditsNames: running.auditsNames, allowsLoopbackHTTP: running.allowsLoopbackHTTP,
                 report: ReloadConfiguration.Reply(

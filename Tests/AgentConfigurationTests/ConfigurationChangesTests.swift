@@ -20,7 +20,7 @@ internal import Testing
         for (running, read) in [(without, with), (with, without)] {
             let changes = ConfigurationChanges(from: running, to: read, programs: [])
             #expect(changes.applied.isEmpty && changes.awaitingRestart.isEmpty)
-            #expect(changes.applied(to: running, from: read).allowsLoopbackHTTP)
+            #expect(changes.configuration.allowsLoopbackHTTP)
         }
     }
 
@@ -44,7 +44,7 @@ internal import Testing
         let changes = ConfigurationChanges(from: running, to: read, programs: [])
         #expect(changes.applied == applied)
         #expect(changes.awaitingRestart == restart)
-        let next = changes.applied(to: running, from: read)
+        let next = changes.configuration
         let again = ConfigurationChanges(from: next, to: read, programs: [])
         #expect(again.applied.isEmpty)
         #expect(again.awaitingRestart == restart)
@@ -56,9 +56,9 @@ internal import Testing
         let read = try Self.read(rule + rule + "executable = \"/usr/bin/notes\"\n")
         let changes = ConfigurationChanges(from: running, to: read, programs: [])
         #expect(changes.applied.isEmpty)
-        #expect(changes.applied(to: running, from: read).rules == running.rules)
+        #expect(changes.configuration.rules == running.rules)
         let known = ConfigurationChanges(from: running, to: read, programs: ["/usr/bin/notes"])
         #expect(known.applied == ["rules: 2 instead of 1"])
-        #expect(known.applied(to: running, from: read).rules == read.rules)
+        #expect(known.configuration.rules == read.rules)
     }
 }
