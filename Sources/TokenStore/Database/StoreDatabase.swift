@@ -108,12 +108,7 @@ final class StoreDatabase {
         guard !plan.inserted.isEmpty, plan.inserted.count >= plan.deleted.count else { return }
         let renews = plan.inserted.count == plan.deleted.count && !plan.inserted.contains(where: \.isLong)
         guard try usedSize > limit + (renews ? limit / 32 : 0) else { return }
-        throw full(at: limit)
-    }
-
-    /// The error of a commit that would make the database larger than the limit.
-    func full(at limit: Int) -> TokenError {
-        TokenError(
+        throw TokenError(
             .storeUnavailable,
             "\(connection.path) has reached \(limit >> 20) MiB, and does not grow any more; sign out of accounts that are not needed",
             .run("ssoctl accounts"))
