@@ -121,10 +121,12 @@ struct UnifiedItem {
     func text(_ field: UnifiedField) -> String? { self[field]?.string }
 
     /// The scopes, separated by spaces. Early versions of MSAL for Python write them as a list.
-    var target: String? {
+    var target: String? { joinedScopes { $0 } }
+
+    private func joinedScopes(inOrder order: ([String]) -> [String]) -> String? {
         if let text = text(.target) { return text }
         let list = self[.target]?.values.compactMap(\.string) ?? []
-        return list.isEmpty ? nil : list.joined(separator: " ")
+        return list.isEmpty ? nil : order(list).joined(separator: " ")
     }
 
     mutating func put(_ field: UnifiedField, _ text: String?) {
@@ -222,9 +224,5 @@ extension UnifiedItem {
     }
 
     /// The scopes in a name. Early versions of MSAL for Python, which write them as a list, sort them.
-    private var keyTarget: String? {
-        if let text = text(.target) { return text }
-        let list = self[.target]?.values.compactMap(\.string) ?? []
-        return list.isEmpty ? nil : list.sorted().joined(separator: " ")
-    }
+    private var keyTarget: String? { joinedScopes { $0.sorted() } }
 }
