@@ -27,7 +27,7 @@ struct BinaryPropertyListWriter {
     mutating func add(_ value: PropertyList) -> UInt32 {
         switch value {
         case .written(let index): return index
-        case .integer(let number): return write { $0.number(UInt64(bitPattern: Int64(number)), marker: 0x10) }
+        case .integer(let number): return write { $0.number(UInt64(bitPattern: Int64(number))) }
         case .real(let number):
             return write {
                 $0.bytes.append(0x23)
@@ -97,11 +97,11 @@ struct BinaryPropertyListWriter {
     private mutating func length(_ length: Int, marker: UInt8) {
         guard length >= 15 else { return bytes.append(marker | UInt8(length)) }
         bytes.append(marker | 0xF)
-        number(UInt64(length), marker: 0x10)
+        number(UInt64(length))
     }
 
-    private mutating func number(_ number: UInt64, marker: UInt8) {
-        bytes.append(marker | 3)
+    private mutating func number(_ number: UInt64) {
+        bytes.append(0x13)
         append(number, size: 8)
     }
 
