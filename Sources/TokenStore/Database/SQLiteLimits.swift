@@ -52,21 +52,19 @@ final class SQLiteLimits {
 
 /// The bytes that the rows of a file may still have. Rows do not share bytes, unless their pages refer to each other in circles.
 struct RowBudget {
-    private var bytesLeft: Int
+    private let path: String
+    private var bytesLeft = 0
 
     /// The budget for the files of a database.
     init(database path: String) throws(TokenError) {
-        bytesLeft = 0
-        for file in [path, path + "-wal"] {
-            let size = try PrivateFiles.store.size(of: file)
-            bytesLeft += size ?? 0
-        }
+        self.path = path
+        for file in [path, path + "-wal"] { bytesLeft += try PrivateFiles.store.size(of: file) ?? 0 }
     }
 
     /// Counts a row.
     ///
     /// - Throws: `cacheBadFormat` (-51201) if the rows are longer than the files.
-    mutating func count(_ bytes: Int, of path: String) throws(TokenError) {
+    mutating func count(_ bytes: Int) throws(TokenError) {
         // The shortest row has a header and its number.
         bytesLeft -= max(bytes, 4)
         guard bytesLeft >= 0 else {

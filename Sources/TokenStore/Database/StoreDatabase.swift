@@ -142,7 +142,7 @@ final class StoreDatabase {
         for table in ["key", "state"] {
             let select = try connection.prepare("SELECT body FROM \(table)")
             while try select.step() {
-                try budget.count(select.count(0), of: connection.path)
+                try budget.count(select.count(0))
                 if let key = Envelope(select.blob(0)).flatMap(WrappedKey.init) { keys.append(key) }
             }
         }
@@ -163,7 +163,7 @@ final class StoreDatabase {
         var budget = try RowBudget(database: connection.path)
         var size = 0
         while try select.step() {
-            try budget.count(select.count(1), of: connection.path)
+            try budget.count(select.count(1))
             size += select.count(1)
             let record = Envelope(select.blob(1)).flatMap(SealedRecord.init)
             batch.append(record.flatMap { $0.sequence == select.integer(0) ? $0 : nil })
@@ -182,7 +182,7 @@ final class StoreDatabase {
         var records: [SealedRecord] = []
         var budget = try RowBudget(database: connection.path)
         while try select.step() {
-            try budget.count(select.count(1), of: connection.path)
+            try budget.count(select.count(1))
             let isAsked = select.withBlob(1) { bytes in AccountTag(sealed: bytes).map(tags.contains) ?? true }
             guard isAsked else { continue }
             guard records.count < limit, let record = Envelope(select.blob(1)).flatMap(SealedRecord.init),

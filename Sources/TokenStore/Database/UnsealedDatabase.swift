@@ -15,7 +15,7 @@ struct UnsealedDatabase {
             let select = try connection.prepare("SELECT sharing_group, kind, key, body FROM record")
             var budget = try RowBudget(database: connection.path)
             while try select.step() {
-                try budget.count(select.count(0) + select.count(2) + select.count(3), of: connection.path)
+                try budget.count(select.count(0) + select.count(2) + select.count(3))
                 guard let kind = RecordKind(rawValue: Int32(truncatingIfNeeded: select.integer(1))) else {
                     isWhole = false
                     continue
