@@ -74,7 +74,7 @@ struct UseCommand: Command {
 
     /// Lines about the defaults that are in effect without those of the user's file.
     private static func remaining(_ settings: Settings?) -> [String] {
-        func lines(_ what: String, _ value: Configuration.Located<String>?, _ name: String) -> [String] {
+        func lines(_ what: String, _ value: Configuration.Located?, _ name: String) -> [String] {
             let variable = Self.variable(name)
             guard variable.isEmpty, let value else { return variable }
             return ["\(value.place) names the default \(what) “\(value.value)”, which is in effect."]
