@@ -69,7 +69,7 @@ package struct NetworkSettings: Sendable {
 /// A proxy for requests to authorities.
 struct ProxyServer: Sendable, Hashable {
     /// The scheme of the proxy's URL.
-    enum Kind: String, Sendable, CaseIterable {
+    enum Kind: String, Sendable {
         /// Tunnels with `CONNECT` (RFC 9110 section 9.3.6).
         case http
         /// Tunnels with `CONNECT`; the connection to the proxy uses TLS.
@@ -103,30 +103,17 @@ struct ProxyServer: Sendable, Hashable {
     ///
     /// - Throws: `invalidDeveloperParameter` (-51112). The message does not contain the URL, which may have a password.
     init(_ url: String, setting: String) throws(TokenError) {
+        do throws(ProxyPlace.Defect) { try self.init(url) } catch {
+            throw TokenError(.invalidDeveloperParameter, "\(setting) \(error.reason); \(error.remedy)")
+        }
+    }
+
+    private init(_ url: String) throws(ProxyPlace.Defect) {
+        _ = try ProxyPlace(url)
         let parts = URLComponents(string: url.contains("://") ? url : "http://" + url)
-        // The host must not need encoding: FoundationEssentials accepts any text as a host, and encodes it.
-        guard let parts, let host = parts.host, !host.isEmpty, parts.encodedHost == host else {
-            throw TokenError(
-                .invalidDeveloperParameter,
-                "\(setting) is not the URL of a proxy; write it as in http://proxy.example:3128")
-        }
-        // Such a character ends the host: the user and digits of the password would be taken for a host and a port, and named in errors.
-        guard ![parts.path, parts.query ?? "", parts.fragment ?? ""].contains(where: { $0.contains("@") }) else {
-            throw TokenError(
-                .invalidDeveloperParameter,
-                "\(setting) has a user or a password with a character that ends a URL; write %23 for “#”, %2F for “/” and %3F for “?”"
-            )
-        }
-        guard let kind = parts.scheme.flatMap({ Kind(scheme: $0.lowercased()) }) else {
-            let kinds = Kind.allCases.map { "\($0.rawValue)://" }.joined(separator: ", ")
-            throw TokenError(
-                .invalidDeveloperParameter,
-                "\(setting) names a proxy of a kind that is not supported; use one of \(kinds)")
-        }
-        guard parts.port.map(URLParts.isPort) ?? (parts.rangeOfPort == nil) else {
-            throw TokenError(
-                .invalidDeveloperParameter, "\(setting) names a port that does not exist; \(URLParts.portAdvice)")
-        }
+        guard let parts, let host = parts.host,
+            let kind = parts.scheme.flatMap({ Kind(scheme: $0.lowercased()) })
+        else { throw .notAURL }
         self.kind = kind
         self.host = host.withoutBrackets
         self.port = parts.port ?? kind.defaultPort
