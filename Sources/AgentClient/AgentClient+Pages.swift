@@ -43,8 +43,8 @@ struct ListLimits {
     }
 }
 
-/// The walk through the pages of a list. Each page is requested before the one before is decoded, so that the agent makes the one while this
-/// process reads the other.
+/// The walk through the pages of a list. If no other call is in flight, each page is requested before the one before is decoded, so that the
+/// agent makes the one while this process reads the other.
 struct PageWalk<Request: PagedRequest> {
     private var request: Request
     private var limits: ListLimits

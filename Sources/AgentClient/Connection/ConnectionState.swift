@@ -250,7 +250,10 @@ struct ConnectionState {
             soleCall?.reply = reply
             return nil
         }
-        return calls.removeValue(forKey: reply.id)
+        let call = calls.removeValue(forKey: reply.id)
+        // The caller may send its next request before the thread looks at the state again.
+        if calls.isEmpty, reader == .thread { reader = .none }
+        return call
     }
 
     /// Removes the calls whose deadline has passed, and returns them.

@@ -93,6 +93,22 @@ internal import TokenWire
         }
     }
 
+    /// The thread has not looked at the state since, as when another process runs in its place.
+    @Test func sendsTheNextCallAloneAsSoonAsTheLastOneInFlightIsAnswered() throws {
+        try Pair.with { pair in
+            var state = pair.connected()
+            Self.startThread(of: &state)
+            for id in [1, 2] as [UInt64] { Self.add(id, to: &state, until: .distantFuture) }
+            #expect(state.nextWait()?.events == Int16(POLLIN))
+            let first = state.removeCall(repliedBy: try Self.reply(1))
+            let early = state.sendAlone([3], id: 3)
+            #expect(first != nil && early == nil)
+            let last = state.removeCall(repliedBy: try Self.reply(2))
+            let sent = state.sendAlone([4], id: 4)
+            #expect(last != nil && sent != nil)
+        }
+    }
+
     /// The thread reads when the agent closes the connection, also while a caller reads.
     @Test func losesNoReplyThatTheThreadReadsForACaller() throws {
         try Pair.with { pair in
