@@ -30,13 +30,18 @@ package struct ProcessSandbox: Sendable, Equatable {
     /// - Parameters:
     ///   - folders: the folders of the agent's own files and socket.
     ///   - files: files that the configuration names, which may be replaced while the agent runs.
-    ///   - homes: the paths of the user's home folder, which is never readable as a whole: with and without symbolic links.
+    ///   - home: the user's home folder, which is never readable as a whole, by whatever symbolic links a path leads to it.
     ///   - usesProxy: whether requests go through a proxy, which may ask for a Kerberos ticket.
     ///   - environment: the variables that name further files of the libraries in use.
+    ///   - realPath: returns a path without symbolic links; nil if it leads to nothing.
     package init(
-        folders: [String], files: [String], homes: [String], usesProxy: Bool, environment: [String: String]
+        folders: [String], files: [String], home: String, usesProxy: Bool, environment: [String: String],
+        realPath: (String) -> String?
     ) {
-        func holdsHome(_ folder: String) -> Bool { homes.contains { Self.holds(folder, $0) } }
+        let realHome = realPath(home) ?? home
+        func holdsHome(_ folder: String) -> Bool {
+            Self.holds(folder, home) || Self.holds(realPath(folder) ?? folder, realHome)
+        }
         var rules = Self.systemFolders.map { Rule(path: $0, access: .read) }
         rules.append(Rule(path: "/dev/null", access: [.read, .write]))
         rules += folders.map { Rule(path: $0, access: [.read, .write, .create]) }
@@ -123,7 +128,7 @@ package struct ProcessSandbox: Sendable, Equatable {
 
     /// Whether a folder is the user's home folder or holds it.
     private static func holds(_ folder: String, _ home: String) -> Bool {
-        folder == "/" || folder == home || home.hasPrefix(folder.hasSuffix("/") ? folder : folder + "/")
+        (home + "/").hasPrefix(folder.hasSuffix("/") ? folder : folder + "/")
     }
 }
 

@@ -30,8 +30,7 @@ extension AgentProgram {
             folders: folders,
             // A symbolic link can be opened only if the file to which it leads can be.
             files: [resolver] + files + files.compactMap(FileStatus.realPath),
-            homes: [home] + [FileStatus.realPath(home)].compactMap(\.self), usesProxy: network.usesProxy,
-            environment: variables)
+            home: home, usesProxy: network.usesProxy, environment: variables, realPath: FileStatus.realPath)
     }
 
     /// The options of the agent, from the command line, the configuration and the environment.

@@ -190,15 +190,17 @@ internal import Testing
         // MARK: The rules
 
         @Test func readsTheFolderOfAFileThatMayBeReplaced() {
-            let files = ["/home/alice/ca.pem", "/data/alice/ca.pem"]
+            let files = ["/home/alice/ca.pem", "/data/alice/ca.pem", "/people/alice/ca.pem"]
             let sandbox = Self.sandbox(files: ["/srv/certificates/ca.pem"] + files)
             #expect(sandbox.rules.contains(.init(path: "/srv/certificates", access: .read)))
             for file in files { #expect(sandbox.rules.contains(.init(path: file, access: .read))) }
-            let homes = ["/", "/home", "/home/alice", "/data", "/data/alice"]
+            let homes = ["/", "/home", "/home/alice", "/data", "/data/alice", "/people/alice"]
             #expect(!sandbox.rules.contains { homes.contains($0.path) })
         }
 
-        @Test(arguments: ["/", "/home", "/home/", "/home/alice", "/data", "/data/alice"])
+        @Test(arguments: [
+            "/", "/home", "/home/", "/home/alice", "/home/alice/", "/data", "/data/alice", "/people", "/people/alice/",
+        ])
         func neverReadsTheHomeFolder(folder: String) {
             let sandbox = Self.sandbox(environment: ["LD_LIBRARY_PATH": "/srv/lib:\(folder)::relative"])
             #expect(sandbox.rules.contains(.init(path: "/srv/lib", access: .read)))
@@ -219,15 +221,19 @@ internal import Testing
             files: [String] = [], usesProxy: Bool = false, environment: [String: String] = [:]
         ) -> ProcessSandbox {
             ProcessSandbox(
-                folders: ["/state"], files: files, homes: ["/home/alice", "/data/alice"], usesProxy: usesProxy,
-                environment: environment)
+                folders: ["/state"], files: files, home: "/home/alice", usesProxy: usesProxy, environment: environment
+            ) { path in
+                // Two symbolic links to one folder, as on systems with an immutable root.
+                let link = ["/home", "/people"].first { path == $0 || path.hasPrefix($0 + "/") }
+                return link.map { "/data" + path.dropFirst($0.count) } ?? path
+            }
         }
 
         /// Restricts the calling thread and, as the test's process has other threads, is not complete for those.
         private static func enter(folders: [String] = []) -> SandboxState {
             let sandbox = ProcessSandbox(
-                folders: folders, files: [], homes: ["/home/alice", "/data/alice"], usesProxy: false,
-                environment: ProcessInfo.processInfo.environment)
+                folders: folders, files: [], home: "/home/alice", usesProxy: false,
+                environment: ProcessInfo.processInfo.environment, realPath: { $0 })
             return sandbox.enter(isAlone: true)
         }
 
