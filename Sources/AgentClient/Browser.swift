@@ -18,8 +18,7 @@ package struct Browser {
     /// - Throws: `authorizationFailed` (-51440) if the URL is not that of a web page, or no command can be started.
     @discardableResult
     package func open(_ url: String, onFailure: @escaping @Sendable (String) -> Void) throws(TokenError) -> String {
-        // A program might take anything else for an option, for a file, or for several words.
-        guard ["https://", "http://"].contains(where: url.hasPrefix), url.isGraphicASCII else {
+        guard Self.isWebPage(url) else {
             throw TokenError(.authorizationFailed, "the address of the sign-in is not that of a web page")
         }
         for command in commands {
@@ -34,6 +33,11 @@ package struct Browser {
             commands.isEmpty
             ? "there is no display, and BROWSER is not set" : "tried: \(commands.joined(separator: ", "))"
         throw TokenError(.authorizationFailed, "no browser could be started (\(tried))", reason: .request)
+    }
+
+    /// Whether a URL is that of a web page. A program might take anything else for an option, for a file, or for several words.
+    package static func isWebPage(_ url: String) -> Bool {
+        ["https://", "http://"].contains(where: url.hasPrefix) && url.isGraphicASCII
     }
 
     /// The message about a browser that ended with a status; nil if it may have shown the page.

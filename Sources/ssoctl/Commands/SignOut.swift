@@ -171,8 +171,12 @@ struct SignOutCommand: Command {
 
     /// Opens the pages, which the user may have to do: the accounts are signed out in any case.
     ///
-    /// - Parameter accounts: the accounts, each of another provider.
-    private func openSignOutPages(_ pages: [String], of accounts: [Account]) {
+    /// - Parameters:
+    ///   - named: the pages of the agent's reply.
+    ///   - accounts: the accounts, each of another provider.
+    private func openSignOutPages(_ named: [String], of accounts: [Account]) {
+        // An agent names eight at most. One of another user could name anything.
+        let pages = named.prefix(8).filter(Browser.isWebPage)
         for page in pages {
             Terminal.writeError("To end the session of the browser, open: " + .link(page) + "\n")
             do throws(TokenError) {

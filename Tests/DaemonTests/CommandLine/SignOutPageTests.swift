@@ -56,8 +56,9 @@ internal import TokenWire
         }
     }
 
-    /// An agent of an earlier version does not know the field.
-    @Test func signsOutAtAnAgentThatReturnsNoPages() async throws {
+    /// An agent of an earlier version does not know the field, and one of another user could name anything.
+    @Test(arguments: [[], ["file:///etc/hosts"], ["-private https://login.example/"]])
+    func opensNothingThatIsNoWebPage(pages: [String]) async throws {
         try await AgentProcessFixture.with { f in
             let path = f.folder.file("other.sock")
             let account = Account(
@@ -73,13 +74,14 @@ internal import TokenWire
                     return ReplyFrame.encode(.failure(denied), to: ListCredentials.self, id: frame.id)
                 }
                 guard (try? frame.request(RemoveAccount.self)) != nil else { return nil }
-                let reply = RemoveAccount.Reply(removed: true)
+                let reply = RemoveAccount.Reply(removed: true, signOutPages: pages)
                 return ReplyFrame.encode(.success(reply), to: RemoveAccount.self, id: frame.id)
             }
             defer { agent.end() }
             let ended = try await f.ssoctl(["sign-out", "alice", "--browser"], variables: ["SSO_AGENT_SOCK": path])
             #expect(ended.output == "Signed out \(Self.alice).\n", "\(ended.output)")
             #expect(ended.errors.contains("no page is known"), "\(ended.errors)")
+            #expect(!ended.errors.contains("open: "), "\(ended.errors)")
         }
     }
 }
