@@ -77,8 +77,8 @@ extension TickingLine {
     /// and are saved if they come.
     func waitForLastResponse() {
         show(after: 1) { seconds in
-            let text = "Waiting for a response that may bring tokens: \(Phrases.countdown(seconds))"
-            return ["\(text) (Ctrl-C again ends it at once)", text, "Ctrl-C again ends it at once", ""]
+            let text = "Waiting for the provider's response: \(Phrases.countdown(seconds))"
+            return ["\(text) (Ctrl-C again ends it at once)", "Ctrl-C again ends it at once", ""]
         }
     }
 
