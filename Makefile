@@ -105,7 +105,6 @@ BUILT = $(or $(BIN),$$($(SWIFT) build -c release --show-bin-path))
 COMPONENTS ?= sso-agent
 MANIFESTS = $(PREFIX)/share/sso-agent/installed
 
-
 # Installs the programs, as root: "make release" first, then "sudo make install BIN=.build/release", since root seldom has the toolchain.
 # It writes nothing into .build, where a file of root's would be in the way later.
 install: $(if $(BIN),,release)
