@@ -18,6 +18,9 @@ final class SharedRequest<Member: Hashable> {
         join?(member)
     }
 
+    /// Whether the request is in a queue.
+    var isWaiting: Bool { queued?.isWaiting ?? false }
+
     /// Ends the wait of the request, and those that it would begin. Has no effect on what has been granted.
     func abandon() {
         isAbandoned = true

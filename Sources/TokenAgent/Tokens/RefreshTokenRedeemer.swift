@@ -55,10 +55,8 @@ final class RefreshTokenRedeemer {
             peers async throws(TokenError) in
             try await self.tryEach(plan, for: request, of: peers)
         }
-        let awaited =
-            plan.fallback.map { token in
-                redemptions.limited(redemption, isEarly: token.expiresOn >= now() + request.expirationBuffer)
-            } ?? redemption
+        let isEarly = plan.fallback.map { $0.expiresOn >= now() + request.expirationBuffer } ?? false
+        let awaited = plan.fallback == nil ? redemption : redemptions.limited(redemption, isEarly: isEarly)
         return awaited.assumeIsolated().flatMap { outcome in
             let outcome = outcome.map { $0.answering(request.parameters.correlationID) }
             guard case .failure = outcome, plan.fallback != nil else {
@@ -66,7 +64,12 @@ final class RefreshTokenRedeemer {
             }
             return self.tasks.start { () async throws(TokenError) in
                 let fallback = await self.fallback(of: plan, for: request)
-                if case .success(let token) = outcome.usingFallback(fallback, at: self.now()) { return token }
+                if case .success(let token) = outcome.usingFallback(fallback, at: self.now()) {
+                    if isEarly {
+                        self.redemptions.stopWaiting(for: redemption, plan, request.parameters, on: connection)
+                    }
+                    return token
+                }
                 // The redemption continues after the time limit.
                 let token: TokenResult = try await redemption.outcome()
                 return token.answering(request.parameters.correlationID)

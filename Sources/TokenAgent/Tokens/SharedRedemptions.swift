@@ -37,7 +37,8 @@ final class SharedRedemptions {
         let redemption: Redemption
         /// With the peers in whose turns and shares it may begin.
         let request: SharedRequest<PeerKey>
-        var connections: Set<ConnectionID>
+        /// The number of requests of each connection that wait.
+        var waits: [ConnectionID: Int] = [:]
     }
 
     init(_ core: AgentCore) {
@@ -87,7 +88,7 @@ final class SharedRedemptions {
                 throw self.throttle.record(error, for: key, at: self.now())
             }
         }
-        inProgress[key] = InProgress(redemption: redemption, request: request, connections: [])
+        inProgress[key] = InProgress(redemption: redemption, request: request)
         wait(connection, for: key)
         return redemption
     }
@@ -102,7 +103,7 @@ final class SharedRedemptions {
     }
 
     private func wait(_ connection: ConnectionID, for key: RedemptionKey) {
-        inProgress[key]?.connections.insert(connection)
+        inProgress[key]?.waits[connection, default: 0] += 1
         awaited[connection, default: []].insert(key)
     }
 
@@ -111,10 +112,28 @@ final class SharedRedemptions {
         count -= 1
         guard let shared = inProgress[key], shared.request === request else { return }
         inProgress[key] = nil
-        for connection in shared.connections {
-            awaited[connection]?.remove(key)
-            if awaited[connection]?.isEmpty == true { awaited[connection] = nil }
-        }
+        for connection in shared.waits.keys { removeAwaited(key, of: connection) }
+    }
+
+    private func removeAwaited(_ key: RedemptionKey, of connection: ConnectionID) {
+        awaited[connection]?.remove(key)
+        if awaited[connection]?.isEmpty == true { awaited[connection] = nil }
+    }
+
+    /// Ends the wait of a request that has another answer. If no other request waits, the redemption is abandoned while it waits for its
+    /// turn or its share, since it would count for no peer any more. One that has begun goes on, and later requests share it.
+    ///
+    /// - Parameter redemption: the one that `shared` has returned for the request.
+    func stopWaiting(
+        for redemption: Redemption, _ plan: RedemptionPlan, _ parameters: TokenParameters, on connection: ConnectionID
+    ) {
+        guard let key = RedemptionKey(plan, parameters), var shared = inProgress[key],
+            shared.redemption === redemption, let count = shared.waits[connection]
+        else { return }
+        shared.waits[connection] = count > 1 ? count - 1 : nil
+        inProgress[key] = shared
+        if count == 1 { removeAwaited(key, of: connection) }
+        if shared.request.isWaiting { abandonIfUnused(key) }
     }
 
     /// Starts work for a connection, with a request that is abandoned if the connection ends. That may be before the work begins: a
@@ -139,12 +158,16 @@ final class SharedRedemptions {
     func abandon(for connection: ConnectionID) {
         for request in (requests.removeValue(forKey: connection) ?? [:]).values { request.abandon() }
         for key in awaited.removeValue(forKey: connection) ?? [] {
-            inProgress[key]?.connections.remove(connection)
-            guard let shared = inProgress[key], shared.connections.isEmpty else { continue }
-            // An equal request from now on begins another one.
-            inProgress[key] = nil
-            shared.request.abandon()
+            inProgress[key]?.waits[connection] = nil
+            abandonIfUnused(key)
         }
+    }
+
+    private func abandonIfUnused(_ key: RedemptionKey) {
+        guard let shared = inProgress[key], shared.waits.isEmpty else { return }
+        // An equal request from now on begins another one.
+        inProgress[key] = nil
+        shared.request.abandon()
     }
 
     /// The outcome of a redemption, or an error after a time limit: it may get no answer, or wait for its turn behind others that get none.

@@ -197,6 +197,49 @@ internal import TokenModel
         #expect(parts.provider.redemptions.count == 0)
     }
 
+    // MARK: Early renewals
+
+    /// An app could begin any number of them: its requests wait two seconds only, and each renewal may take its turn for half a minute.
+    @Test func abandonsAnEarlyRenewalThatWaitsForItsTurnAfterItsRequestHasTheCachedToken() async throws {
+        let (first, redemption) = try await parts.beginRenewal()
+        let second = await parts.acquire(Self.otherRenewal)
+        try await parts.settle()
+        #expect(await parts.redemptionCounts == [2, 2])
+        try await parts.timers.advance(by: 2)
+        for request in [first, second] { #expect(try await request.value().accessToken == Secret("at-1")) }
+        try await parts.settle()
+        #expect(await parts.redemptionCounts == [1, 1])
+        // The one that has begun goes on, and an equal request shares it.
+        let third = await parts.acquire(.sample("alice", force: false))
+        #expect(await parts.sharedCount == 1)
+        redemption.answer(.sample("alice", "2"))
+        #expect(try await third.value().accessToken == Secret("at-2"))
+        #expect(await parts.redemptionCounts == [0, 0])
+        #expect(parts.provider.redemptions.count == 0)
+    }
+
+    @Test func keepsAnEarlyRenewalForARequestOfTheSameConnectionThatStillWaits() async throws {
+        let (_, redemption) = try await parts.beginRenewal()
+        var patient = Self.otherRenewal
+        patient.expirationBuffer = 86_400
+        let early = await parts.acquire(Self.otherRenewal)
+        let waiting = await parts.acquire(patient)
+        try await parts.settle()
+        try await parts.timers.advance(by: 2)
+        #expect(try await early.value().accessToken == Secret("at-1"))
+        try await parts.settle()
+        #expect(!waiting.isDone)
+        redemption.answer(.sample("alice", "2"))
+        #expect(try await waiting.value().accessToken == Secret("at-2"))
+    }
+
+    /// A request that the cached token answers, and that shares no redemption with one for the app's usual redirect URI.
+    private static var otherRenewal: AcquireTokenSilent {
+        var request = AcquireTokenSilent.sample("alice", force: false)
+        request.parameters.redirectURI = "http://localhost/other"
+        return request
+    }
+
     // MARK: Shares of peers
 
     /// An app whose providers never answer must not use up the connections of all apps. Grants of the app count, too.
