@@ -101,11 +101,15 @@ static bool is_of_proxy(const ccurl_transfer *transfer) {
     return transfer->has_tls_proxy && number(transfer, CURLINFO_HTTP_CONNECTCODE) / 100 != 2;
 }
 
-/* Whether the server's certificate is not trusted, and may be by more certificate authorities. That of a proxy is checked with the folder. */
+/* Whether a certificate is not trusted, and may be by more certificate authorities. */
 static bool may_be_trusted(const ccurl_transfer *transfer, ccurl_outcome outcome) {
+    if (transfer->was_asked) return false;
+    bool is_proxys = is_of_proxy(transfer);
+    /* Behind a proxy with TLS, libcurl with OpenSSL reports a certificate that is not trusted as a handshake that failed. */
+    bool may_be_untrusted = outcome == CCURL_TLS_FAILED && transfer->has_tls_proxy && !is_proxys;
     /* There may be a newer certificate of an authority whose certificate has expired. */
-    if (outcome != CCURL_UNTRUSTED && outcome != CCURL_OUT_OF_DATE) return false;
-    return transfer->trusts_fewer && !transfer->was_asked && !is_of_proxy(transfer);
+    if (outcome != CCURL_UNTRUSTED && outcome != CCURL_OUT_OF_DATE && !may_be_untrusted) return false;
+    return is_proxys ? transfer->proxy_trusts_fewer : transfer->trusts_fewer;
 }
 
 ccurl_result ccurl_transfer_result(const ccurl_transfer *transfer, CURLcode code) {

@@ -111,8 +111,8 @@ static bool set_trust(ccurl_transfer *transfer, const ccurl_request *request) {
         !set_number(transfer, CURLOPT_SSL_VERIFYPEER, 1) || !set_number(transfer, CURLOPT_SSL_VERIFYHOST, 2)) {
         return false;
     }
-    /* In seconds: what libcurl has read of the file is used for five minutes. So long, a certificate authority that is removed from it is
-       trusted; for one that is added, `may_be_trusted` has the file read again. */
+    /* In seconds: what libcurl has read of the file is used for five minutes. A certificate authority that is removed from the file stays
+       trusted for that time; for one that is added, `may_be_trusted` has the file read again. */
     bool keeps_authorities =
         set_number(transfer, CCURL_OPTION_CA_CACHE_TIMEOUT, request->reads_all_authorities ? 0 : 300);
     transfer->trusts_fewer = keeps_authorities && !request->reads_all_authorities;
@@ -132,7 +132,9 @@ static bool set_proxy_trust(ccurl_transfer *transfer, const ccurl_request *reque
         !set_number(transfer, CURLOPT_PROXY_SSL_VERIFYPEER, 1) || !set_number(transfer, CURLOPT_PROXY_SSL_VERIFYHOST, 2)) {
         return false;
     }
+    /* The system's folder of certificates is not left out here, so that libcurl reads all of them for each connection. */
     if (request->ca_file == NULL) return true;
+    transfer->proxy_trusts_fewer = transfer->trusts_fewer;
     set_pointer(transfer, CURLOPT_PROXY_CAPATH, NULL);
     return set_pointer(transfer, CURLOPT_PROXY_CAINFO, request->ca_file);
 }

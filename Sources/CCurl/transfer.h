@@ -11,6 +11,7 @@ struct ccurl_transfer {
     char *body; /* libcurl sends it from here */
     size_t body_length;
     bool trusts_fewer; /* some certificate authorities may be missing: those of the system's folder, and those that its file has since got */
+    bool proxy_trusts_fewer; /* the same for the connection to an https:// proxy */
     bool has_proxy;
     bool has_tunnel_proxy; /* an HTTP proxy, which answers CONNECT with a status */
     bool has_tls_proxy;    /* an HTTP proxy that has a certificate itself */

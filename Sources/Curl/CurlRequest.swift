@@ -67,7 +67,7 @@ package enum CurlFailure: Error, Sendable, Equatable {
     /// - Parameter isOffline: whether this machine has no route to the internet.
     case hostNotFound(isOffline: Bool)
     /// There is no address of the proxy.
-    /// - Parameter isOffline: as above.
+    /// - Parameter isOffline: whether this machine has no route to the internet.
     case proxyNotFound(isOffline: Bool)
     /// The connection failed with an error number of the system; 0 for none.
     case cannotConnect(errno: Int32)

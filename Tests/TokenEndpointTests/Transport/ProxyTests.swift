@@ -1,4 +1,5 @@
 internal import CCurl
+internal import Foundation
 internal import NIOHTTP1
 internal import TestSupport
 internal import Testing
@@ -118,6 +119,25 @@ internal import TokenModel
                 // Another attempt with more certificates for the server would not make the proxy's trusted.
                 if environment.isEmpty { #expect(proxy.connections == earlier + 1) }
                 #expect(proxy.received.map(\.method) == Array(repeating: "CONNECT", count: requests))
+            }
+        }
+    }
+
+    /// libcurl keeps what it has read of the file for a while.
+    @Test func readsTheFileOfCertificateAuthoritiesAgainForTheCertificateOfAProxy() async throws {
+        let (folder, otherFolder) = (try TemporaryFolder(), try TemporaryFolder())
+        let file = try TestCertificate(in: otherFolder, TestCertificate.expired).certificateFile
+        try await ScriptedServer.with(isSecure: true, { _ in .answer(status: 403, body: "") }) { proxy in
+            let network = try NetworkSettings(
+                environment: ["SSL_CERT_FILE": file], proxy: "https://me:pw@localhost:\(proxy.port)")
+            try await EndpointFixture.with(network: network, { _ in .silence }) { fixture in
+                let first = try await fixture.failure(.sample(Authority("https://login.example/common")))
+                #expect(first.message.hasPrefix("no trusted connection to the proxy"), "\(first.message)")
+                #expect(proxy.received.isEmpty)
+                #expect(try rename(TestCertificate(in: folder).certificateFile, file) == 0)
+                let second = try await fixture.failure(.sample(Authority("https://login.example/common")))
+                #expect(second.details.networkErrorCode == -1004)
+                #expect(proxy.received.first?.method == "CONNECT")
             }
         }
     }
