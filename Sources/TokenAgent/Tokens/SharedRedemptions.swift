@@ -4,7 +4,7 @@ internal import TokenEndpoint
 internal import TokenModel
 
 /// The redemptions in progress: equal requests share one, and no peer uses up the connections for those of others. A redemption that has not
-/// begun is abandoned when no connection waits for its result any more.
+/// begun is abandoned when no request waits for its result any more.
 ///
 /// An error that would repeat is returned again for a limited time, without a redemption (`ThrottleTable`).
 ///
