@@ -114,6 +114,8 @@ final class RefreshTokenSender {
         let group = parameters.sharingGroup
         // The token may have been redeemed nevertheless.
         guard error.details.oauthError != nil else {
+            // What is in the store only may be the token that was sent, or one that a sign-in has saved in its place.
+            try? await reader.read([token.account], in: group)
             notes.keepNote(of: token, in: group)
             return false
         }
