@@ -90,7 +90,7 @@ struct Refusal {
 
     static let unknown = "no refresh token is accepted any more; sign in again"
     /// Of a refusal whose reason is not known. The refresh token may be valid for other requests.
-    private static let unexplained = "the identity provider refuses the refresh token for this request; sign in again"
+    static let unexplained = "the identity provider refuses the refresh token for this request; sign in again"
     static let scopes =
         "the sign-in has not granted all of the scopes, or the identity provider does not know one; sign in again with them"
     private static let interruption =

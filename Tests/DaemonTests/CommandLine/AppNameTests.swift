@@ -52,8 +52,8 @@ internal import Testing
             try await f.signIn(app: "graph", "alice@contoso.com")
             try await f.ssoctl(["token", "--account", "alice@contoso.com"])
             let metrics = try await f.json(["status", "--verbose"])["metrics"] as? [[String: Any]] ?? []
-            let labels = metrics.compactMap { $0["labels"] as? [String: String] }
-            let requests = labels.filter { $0["outcome"] != nil }
+            let counted = metrics.filter { $0["name"] as? String == "sso_agent_requests_total" }
+            let requests = counted.compactMap { $0["labels"] as? [String: String] }
             #expect(requests.filter { $0["request"] == "acquire_token_silent" }.map { $0["outcome"] } == ["hit"])
             #expect(!requests.contains { $0["request"] == "list_accounts" }, "\(requests)")
             withExtendedLifetime(agent) {}

@@ -96,8 +96,10 @@ internal import TokenWire
         }
         let request = ListCredentials(withoutSecrets: withoutSecrets)
         reply(to: request, .success(ListCredentials.Reply(credentials: credentials)), from: peer())
-        #expect(try await lines().map { $0["event"] } == (withoutSecrets ? [] : ["token"]))
-        #expect(try await lines().compactMap { $0["count"] } == (withoutSecrets ? [] : ["2"]))
+        reply(to: Lock(), .success(KeyStatus(source: .file, place: "cache.key", isOpen: false)), from: peer())
+        let lines = try await lines()
+        #expect(lines.map { $0["event"] } == (withoutSecrets ? ["lock"] : ["token", "lock"]))
+        #expect(lines.compactMap { $0["count"] } == (withoutSecrets ? [] : ["2"]))
     }
 
     /// A process could close its connection, so that no reply is sent.
@@ -169,7 +171,7 @@ internal import TokenWire
 
     private func expectAlice(in event: String, isNamed: Bool) async throws {
         let line = try #require(try await lines(event).first)
-        #expect(line["account"] == HomeAccountID.sample("alice").text)
+        #expect(line["account"] != nil, "its hash")
         #expect(line["username"] == (isNamed ? "alice@contoso.com" : nil))
     }
 

@@ -45,7 +45,7 @@ internal import TokenModel
         refusal.details.httpStatus = 400
         redemption.fail(refusal)
         let error = try #require(try await request.error())
-        #expect(error.code == .interactionRequired && error.message == Refusal.unknown)
+        #expect(error.code == .interactionRequired && error.message == Refusal.unexplained)
         #expect(try await parts.refreshTokens() == ["rt-1"])
     }
 
