@@ -1,3 +1,4 @@
+internal import AgentTestSupport
 internal import TestSupport
 internal import Testing
 internal import TokenModel
