@@ -133,12 +133,12 @@ internal import Testing
             ])
             let accounts = try await f.ssoctl(Self.accounts).output
             #expect(accounts.contains("-b2c_1_in.") && !accounts.contains("Missing"), "\(accounts)")
+            let tenant = ["---completion", "token", "--", "--tenant", "0", "0", "ssoctl", "token", ""]
+            #expect(try await f.ssoctl(tenant).output == "organizations\nconsumers\ncommon\n")
             // A writing direction is printed as its number, and a name with that names nobody.
             let authority = "https://login.microsoftonline.com/fabrikam.com"
             try await f.importGuestToken("guest-token", of: "zo\u{200E}e@contoso.com", at: authority)
             #expect(try await f.ssoctl(Self.accounts).output == accounts)
-            let tenant = ["---completion", "token", "--", "--tenant", "0", "0", "ssoctl", "token", ""]
-            #expect(try await f.ssoctl(tenant).output == "organizations\nconsumers\ncommon\n")
             withExtendedLifetime(agent) {}
         }
     }
