@@ -46,6 +46,8 @@ final class TokenSaver {
             issuance.redeemedToken.map { [$0.account] }
             ?? memory.cache.namesakes(of: account, tokens, at: authority, in: group)
         let changed = Set([account] + adopted)
+        // Also if the commit fails: the tokens are in memory, and a later commit saves them.
+        defer { reader.noteUse(of: [account], in: group) }
         let (result, hasChanges) = try await commits.commit(changing: changed, in: group) {
             () async throws(TokenError) -> (CommitQueue.CacheCommit, (TokenResult?, Bool)) in
             // What is saved depends on what the account has. If that cannot be read, the response is saved nevertheless.
@@ -77,7 +79,6 @@ final class TokenSaver {
             return (commit, (isSignedOut ? nil : saved.result, !changes.isEmpty))
         }
         guard let result else { throw Self.signedOutMeanwhile.changingCache(hasChanges) }
-        reader.noteUse(of: [account], in: group)
         if case .signIn = issuance { throttle.removeRefusals() }
         let declined = parameters.scopes.subtracting(ScopeSet(result.scopes).union(.ofNoResource))
         guard parameters.version == .v1 || declined.isEmpty else { throw TokenError.declining(declined, result) }

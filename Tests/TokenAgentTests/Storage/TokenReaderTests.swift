@@ -186,6 +186,43 @@ internal import TokenStore
         #expect(parts.store.refreshTokens.count == count)
     }
 
+    /// The disk is full when tokens are to leave memory.
+    @Test func keepsTokensOfALimitedSizeAfterACommitThatHasFailed() async throws {
+        let padding = String(repeating: "x", count: 100_000)
+        let limit = TokenReader.sizeLimit / 200_000
+        for number in 0..<limit { try await parts.signIn("user-\(number)", "\(number)-\(padding)").value() }
+        let (signIns, commits) = await beginSignIns(of: ["alice", "bob"], padding)
+        commits[0].succeed()
+        try await signIns[0].value()
+        try await parts.settle()
+        parts.store.fail()
+        commits[1].fail()
+        #expect(try await signIns[1].error()?.code == .storeUnavailable)
+        try await parts.waitUntilIdle()
+        parts.store.fail(false)
+        try await parts.timers.advance(by: 5)
+        try await parts.waitUntilIdle()
+        let (others, further) = await beginSignIns(of: (0..<40).map { "other-\($0)" }, padding)
+        for commit in further { commit.succeed() }
+        for signIn in others { try await signIn.value() }
+        try await parts.waitUntilIdle()
+        #expect(try await parts.refreshTokens().count <= limit)
+        #expect(parts.store.refreshTokens.count == limit + 42)
+    }
+
+    /// Signs users in at the same time; their commits wait.
+    private func beginSignIns(
+        of users: [String], _ padding: String
+    ) async -> (signIns: [Pending<TokenResult>], commits: [ScriptedStore.Commit]) {
+        parts.store.hold()
+        var signIns: [Pending<TokenResult>] = []
+        for user in users { signIns.append(await parts.signIn(user, "\(user)-\(padding)")) }
+        var commits: [ScriptedStore.Commit] = []
+        for _ in users { commits.append(await parts.store.commits.next()) }
+        parts.store.hold(false)
+        return (signIns, commits)
+    }
+
     @Test func keepsTheTokensThatAreNotInTheStoreYet() async throws {
         let users = (0..<TokenReader.limit + 20).map { "user-\($0)" }
         try await start(with: users)
