@@ -31,12 +31,7 @@ package final class PretendedAgent: Sendable {
         let state = Mutex<(completion: UInt64?, isCancelled: Bool)>((nil, false))
         return try PretendedAgent(at: path) { frame in
             let ending = { ReplyFrame.encode(result, to: CompleteInteractive.self, id: $0) }
-            if (try? frame.request(BeginInteractive.self)) != nil {
-                let begun = BeginInteractive.Reply(
-                    sessionID: "1", authorizationURL: "https://login.example.com/", redirectURI: "http://localhost:1",
-                    expiresIn: 600)
-                return ReplyFrame.encode(.success(begun), to: BeginInteractive.self, id: frame.id)
-            }
+            if let begun = frame.answer(BeginInteractive.self, with: .success(.sample)) { return begun }
             if (try? frame.request(CompleteInteractive.self)) != nil {
                 let isCancelled = state.withLock { state in
                     state.completion = state.isCancelled ? nil : frame.id
@@ -44,13 +39,12 @@ package final class PretendedAgent: Sendable {
                 }
                 return isCancelled ? ending(frame.id) : [UInt8]()
             }
-            guard (try? frame.request(CancelInteraction.self)) != nil else { return nil }
+            let answer = frame.answer(CancelInteraction.self, with: .success(CancelInteraction.Reply()))
+            guard let done = answer else { return nil }
             let completion = state.withLock { state in
                 defer { state = (nil, true) }
                 return state.completion
             }
-            let done = ReplyFrame.encode(
-                .success(CancelInteraction.Reply()), to: CancelInteraction.self, id: frame.id)
             return (completion.map(ending) ?? []) + done
         }
     }
@@ -82,4 +76,25 @@ package final class PretendedAgent: Sendable {
         let hello = Hello.Reply(protocolVersion: WireLimits.protocolVersion, agentVersion: "0", requests: [])
         return ReplyFrame.encode(.success(hello), to: Hello.self, id: frame.id)
     }
+}
+
+extension RequestFrame {
+    /// The frame of the reply to a request of this type; nil if this is another request.
+    package func answer<Request: WireRequest>(
+        _ type: Request.Type, with outcome: Result<Request.Reply, TokenError>
+    ) -> [UInt8]? {
+        (try? request(type)) == nil ? nil : ReplyFrame.encode(outcome, to: type, id: id)
+    }
+
+    /// The answer of an agent that has these accounts, and tells the program nothing of their tokens; nil for other requests than lists.
+    package func answerLists(with accounts: [Account]) -> [UInt8]? {
+        answer(ListAccounts.self, with: .success(ListAccounts.Reply(accounts: accounts)))
+            ?? answer(ListCredentials.self, with: .failure(TokenError(.requestDenied, "not for this program")))
+    }
+}
+
+extension BeginInteractive.Reply {
+    package static let sample = BeginInteractive.Reply(
+        sessionID: "1", authorizationURL: "https://login.example.com/", redirectURI: "http://localhost:1",
+        expiresIn: 600)
 }

@@ -4,7 +4,6 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 internal import TokenModel
-internal import TokenWire
 
 /// What a command that fails says, in words and as JSON: what does not fit, and the command that helps.
 @Suite(.bounded) struct CommandFailureTests {
@@ -30,13 +29,10 @@ internal import TokenWire
             try FileManager.default.createDirectory(
                 atPath: f.folder.file("run"), withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             let agent = try PretendedAgent(at: f.socketPath) { frame in
-                if (try? frame.request(AcquireTokenSilent.self)) != nil {
-                    let unknown = TokenError(.interactionRequired, "no token in the cache fits this request; sign in")
-                    return ReplyFrame.encode(.failure(unknown), to: AcquireTokenSilent.self, id: frame.id)
-                }
-                guard (try? frame.request(ListAccounts.self)) != nil else { return nil }
+                let unknown = TokenError(.interactionRequired, "no token in the cache fits this request; sign in")
                 let locked = TokenError(.storeUnavailable, "the store was locked")
-                return ReplyFrame.encode(.failure(locked), to: ListAccounts.self, id: frame.id)
+                return frame.answer(AcquireTokenSilent.self, with: .failure(unknown))
+                    ?? frame.answer(ListAccounts.self, with: .failure(locked))
             }
             defer { agent.end() }
             let app = ["--client-id", "app-1", "--scope", "User.Read", "--authority", "\(f.emulator.url)/common"]

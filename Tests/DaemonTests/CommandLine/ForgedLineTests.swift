@@ -31,8 +31,7 @@ internal import TokenWire
             let path = f.folder.file("other.sock")
             let check = HealthCheck(name: "store", ok: false, detail: "it is locked", hint: "curl evil.example")
             let agent = try PretendedAgent(at: path) { frame in
-                guard (try? frame.request(Diagnose.self)) != nil else { return nil }
-                return ReplyFrame.encode(.success(Diagnose.Reply(checks: [check])), to: Diagnose.self, id: frame.id)
+                frame.answer(Diagnose.self, with: .success(Diagnose.Reply(checks: [check])))
             }
             defer { agent.end() }
             let variables = ["SSO_AGENT_SOCK": path, "SSO_AGENT_OWNER": "4711"]
@@ -48,15 +47,7 @@ internal import TokenWire
             let account = Account(
                 homeAccountID: HomeAccountID("a.b"), username: "alice\n  → curl evil.example", environment: "host",
                 source: .msal)
-            let agent = try PretendedAgent(at: path) { frame in
-                if (try? frame.request(ListAccounts.self)) != nil {
-                    let list = ListAccounts.Reply(accounts: [account])
-                    return ReplyFrame.encode(.success(list), to: ListAccounts.self, id: frame.id)
-                }
-                guard (try? frame.request(ListCredentials.self)) != nil else { return nil }
-                let denied = TokenError(.requestDenied, "not for this program")
-                return ReplyFrame.encode(.failure(denied), to: ListCredentials.self, id: frame.id)
-            }
+            let agent = try PretendedAgent(at: path) { $0.answerLists(with: [account]) }
             defer { agent.end() }
             let printed = try await f.ssoctl(["accounts"], variables: ["SSO_AGENT_SOCK": path]).output
             let isWhole = printed.split(separator: "\n").contains { $0.contains("alice") && $0.contains("→ curl") }
@@ -73,21 +64,9 @@ internal import TokenWire
             let account = Account(
                 homeAccountID: HomeAccountID("a.b"), username: name, environment: "host", source: .msal)
             let agent = try PretendedAgent(at: path) { frame in
-                if (try? frame.request(ListAccounts.self)) != nil {
-                    let list = ListAccounts.Reply(accounts: [account])
-                    return ReplyFrame.encode(.success(list), to: ListAccounts.self, id: frame.id)
-                }
-                if (try? frame.request(ListCredentials.self)) != nil {
-                    let denied = TokenError(.requestDenied, "not for this program")
-                    return ReplyFrame.encode(.failure(denied), to: ListCredentials.self, id: frame.id)
-                }
-                if (try? frame.request(UnpublishSocket.self)) != nil {
-                    let reply = UnpublishSocket.Reply(label: name)
-                    return ReplyFrame.encode(.success(reply), to: UnpublishSocket.self, id: frame.id)
-                }
-                guard (try? frame.request(RemoveAccount.self)) != nil else { return nil }
-                let reply = RemoveAccount.Reply(removed: true)
-                return ReplyFrame.encode(.success(reply), to: RemoveAccount.self, id: frame.id)
+                frame.answerLists(with: [account])
+                    ?? frame.answer(UnpublishSocket.self, with: .success(UnpublishSocket.Reply(label: name)))
+                    ?? frame.answer(RemoveAccount.self, with: .success(RemoveAccount.Reply(removed: true)))
             }
             defer { agent.end() }
             let printed = try await f.ssoctl(arguments, variables: ["SSO_AGENT_SOCK": path]).output
@@ -109,10 +88,7 @@ internal import TokenWire
                 accessToken: Secret(token), tokenType: type, expiresOn: 4_000_000_000, scopes: ["s"], idToken: nil,
                 account: account, tenantProfile: nil, authority: "https://host/common", correlationID: CorrelationID(),
                 isFromCache: true)
-            let agent = try PretendedAgent(at: path) { frame in
-                guard (try? frame.request(AcquireTokenSilent.self)) != nil else { return nil }
-                return ReplyFrame.encode(.success(result), to: AcquireTokenSilent.self, id: frame.id)
-            }
+            let agent = try PretendedAgent(at: path) { $0.answer(AcquireTokenSilent.self, with: .success(result)) }
             defer { agent.end() }
             let arguments = [
                 "token", "--client-id", "app-1", "--scope", "s", "--account", "a.b", "--authority",
@@ -125,25 +101,16 @@ internal import TokenWire
 
     /// A reply with this text as its message, its problem or its detail; nil for `hello`.
     private static func reply(to frame: RequestFrame, with text: String) -> [UInt8]? {
-        if (try? frame.request(GetStatus.self)) != nil {
-            let status = AgentStatus(
-                processID: 1, version: "1", protocolVersion: 1, socketPath: "/s", stateDirectory: "/d",
-                uptimeSeconds: 1, accounts: 0, storeProblem: text)
-            return ReplyFrame.encode(.success(status), to: GetStatus.self, id: frame.id)
-        }
-        if (try? frame.request(GetKey.self)) != nil {
-            let status = KeyStatus(source: .file, place: "/d", isOpen: false, problem: text)
-            return ReplyFrame.encode(.success(status), to: GetKey.self, id: frame.id)
-        }
-        if (try? frame.request(Diagnose.self)) != nil {
-            let check = HealthCheck(name: "store", ok: false, detail: text)
-            return ReplyFrame.encode(.success(Diagnose.Reply(checks: [check])), to: Diagnose.self, id: frame.id)
-        }
-        if (try? frame.request(ReloadConfiguration.self)) != nil {
-            let reply = ReloadConfiguration.Reply(files: [text], applied: [], awaitingRestart: [])
-            return ReplyFrame.encode(.success(reply), to: ReloadConfiguration.self, id: frame.id)
-        }
-        guard (try? frame.request(ListAccounts.self)) != nil else { return nil }
-        return ReplyFrame.encode(.failure(TokenError(.storeUnavailable, text)), to: ListAccounts.self, id: frame.id)
+        let status = AgentStatus(
+            processID: 1, version: "1", protocolVersion: 1, socketPath: "/s", stateDirectory: "/d", uptimeSeconds: 1,
+            accounts: 0, storeProblem: text)
+        let key = KeyStatus(source: .file, place: "/d", isOpen: false, problem: text)
+        let check = HealthCheck(name: "store", ok: false, detail: text)
+        let read = ReloadConfiguration.Reply(files: [text], applied: [], awaitingRestart: [])
+        return frame.answer(GetStatus.self, with: .success(status))
+            ?? frame.answer(GetKey.self, with: .success(key))
+            ?? frame.answer(Diagnose.self, with: .success(Diagnose.Reply(checks: [check])))
+            ?? frame.answer(ReloadConfiguration.self, with: .success(read))
+            ?? frame.answer(ListAccounts.self, with: .failure(TokenError(.storeUnavailable, text)))
     }
 }

@@ -3,7 +3,6 @@ internal import EntraEmulator
 internal import TestSupport
 internal import Testing
 internal import TokenModel
-internal import TokenWire
 
 /// `ssoctl sign-out --browser`, which opens the page that ends the session of the browser.
 @Suite(.bounded) struct SignOutPageTests {
@@ -65,17 +64,8 @@ internal import TokenWire
                 homeAccountID: HomeAccountID("a.b"), username: Self.alice, environment: "login.windows.net",
                 source: .msal)
             let agent = try PretendedAgent(at: path) { frame in
-                if (try? frame.request(ListAccounts.self)) != nil {
-                    let list = ListAccounts.Reply(accounts: [account])
-                    return ReplyFrame.encode(.success(list), to: ListAccounts.self, id: frame.id)
-                }
-                if (try? frame.request(ListCredentials.self)) != nil {
-                    let denied = TokenError(.requestDenied, "not for this program")
-                    return ReplyFrame.encode(.failure(denied), to: ListCredentials.self, id: frame.id)
-                }
-                guard (try? frame.request(RemoveAccount.self)) != nil else { return nil }
                 let reply = RemoveAccount.Reply(removed: true, signOutPages: pages)
-                return ReplyFrame.encode(.success(reply), to: RemoveAccount.self, id: frame.id)
+                return frame.answerLists(with: [account]) ?? frame.answer(RemoveAccount.self, with: .success(reply))
             }
             defer { agent.end() }
             let ended = try await f.ssoctl(["sign-out", "alice", "--browser"], variables: ["SSO_AGENT_SOCK": path])

@@ -226,16 +226,10 @@ internal import TokenWire
             try FileManager.default.createDirectory(
                 atPath: f.folder.file("run"), withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             let agent = try PretendedAgent(at: f.socketPath) { frame in
-                if (try? frame.request(BeginInteractive.self)) != nil {
-                    let begun = BeginInteractive.Reply(
-                        sessionID: "1", authorizationURL: "https://login.example.com/",
-                        redirectURI: "http://localhost:1", expiresIn: 600)
-                    return ReplyFrame.encode(.success(begun), to: BeginInteractive.self, id: frame.id)
-                }
                 if (try? frame.request(CancelInteraction.self)) != nil { Self.cancellations.withLock { $0 += 1 } }
-                guard (try? frame.request(CompleteInteractive.self)) != nil else { return nil }
                 let stopping = TokenError(.cancelled, "the agent is stopping")
-                return ReplyFrame.encode(.failure(stopping), to: CompleteInteractive.self, id: frame.id)
+                return frame.answer(BeginInteractive.self, with: .success(.sample))
+                    ?? frame.answer(CompleteInteractive.self, with: .failure(stopping))
             }
             defer { agent.end() }
             let authority = ["--authority", "\(f.emulator.url)/common"]

@@ -3,7 +3,6 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 internal import TokenModel
-internal import TokenWire
 
 /// What the programs print: nothing in it is obeyed by a terminal, wherever it comes from.
 @Suite(.bounded) struct TerminalTests {
@@ -78,15 +77,7 @@ internal import TokenWire
             let accounts = ["al\u{200E}ice@contoso.com", "bob\u{FEFF}@contoso.com", "carol@contoso.com"].map {
                 Account(homeAccountID: HomeAccountID("a.b"), username: $0, environment: "host", source: .msal)
             }
-            let agent = try PretendedAgent(at: path) { frame in
-                if (try? frame.request(ListAccounts.self)) != nil {
-                    let list = ListAccounts.Reply(accounts: accounts)
-                    return ReplyFrame.encode(.success(list), to: ListAccounts.self, id: frame.id)
-                }
-                guard (try? frame.request(ListCredentials.self)) != nil else { return nil }
-                let denied = TokenError(.requestDenied, "not for this program")
-                return ReplyFrame.encode(.failure(denied), to: ListCredentials.self, id: frame.id)
-            }
+            let agent = try PretendedAgent(at: path) { $0.answerLists(with: accounts) }
             defer { agent.end() }
             let printed = try await f.ssoctl(["accounts"], variables: ["SSO_AGENT_SOCK": path]).output
             let identifiers = printed.split(separator: "\n").compactMap { line in

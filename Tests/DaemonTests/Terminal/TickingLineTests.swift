@@ -53,18 +53,10 @@ internal import TokenWire
             try FileManager.default.createDirectory(
                 atPath: f.folder.file("run"), withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             let agent = try PretendedAgent(at: f.socketPath) { frame in
-                if (try? frame.request(BeginInteractive.self)) != nil {
-                    let begun = BeginInteractive.Reply(
-                        sessionID: "1", authorizationURL: "https://login.example.com/",
-                        redirectURI: "http://localhost:1", expiresIn: 600)
-                    return ReplyFrame.encode(.success(begun), to: BeginInteractive.self, id: frame.id)
-                }
-                if (try? frame.request(CancelInteraction.self)) != nil {
-                    let done = CancelInteraction.Reply()
-                    return ReplyFrame.encode(.success(done), to: CancelInteraction.self, id: frame.id)
-                }
                 // The provider does not respond.
-                return (try? frame.request(CompleteInteractive.self)) == nil ? nil : []
+                if (try? frame.request(CompleteInteractive.self)) != nil { return [] }
+                return frame.answer(BeginInteractive.self, with: .success(.sample))
+                    ?? frame.answer(CancelInteraction.self, with: .success(CancelInteraction.Reply()))
             }
             defer { agent.end() }
             let app = ["--client-id", "app-1", "--scope", "User.Read", "--authority", "\(f.emulator.url)/common"]

@@ -13,13 +13,9 @@ internal import TokenWire
         let folder = try TemporaryFolder()
         let path = folder.file("agent.sock")
         let agent = try PretendedAgent(at: path) { frame in
-            if (try? frame.request(ListAccounts.self)) != nil {
-                return ReplyFrame.encode(
-                    .success(ListAccounts.Reply(accounts: [], next: "next")), to: ListAccounts.self, id: frame.id)
-            }
-            guard (try? frame.request(ListCredentials.self)) != nil else { return nil }
-            return ReplyFrame.encode(
-                .success(ListCredentials.Reply(credentials: [], next: "next")), to: ListCredentials.self, id: frame.id)
+            frame.answer(ListAccounts.self, with: .success(ListAccounts.Reply(accounts: [], next: "next")))
+                ?? frame.answer(
+                    ListCredentials.self, with: .success(ListCredentials.Reply(credentials: [], next: "next")))
         }
         defer { agent.end() }
         let client = AgentClient(socketPath: path, appName: "test")
@@ -89,10 +85,7 @@ internal import TokenWire
         let account = Account(
             homeAccountID: nil, username: "alice", environment: "host", source: .msal, tenantProfiles: [profile])
         let page = ListAccounts.Reply(accounts: [account], next: "next")
-        let agent = try PretendedAgent(at: path) { frame in
-            guard (try? frame.request(ListAccounts.self)) != nil else { return nil }
-            return ReplyFrame.encode(.success(page), to: ListAccounts.self, id: frame.id)
-        }
+        let agent = try PretendedAgent(at: path) { $0.answer(ListAccounts.self, with: .success(page)) }
         defer { agent.end() }
         let client = AgentClient(socketPath: path, appName: "test")
         let (list, limits) = (ListAccounts(clientID: nil), ListLimits(bytes: 250_000))

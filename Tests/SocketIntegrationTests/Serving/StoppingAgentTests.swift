@@ -7,15 +7,13 @@ internal import TokenWire
 
 /// An agent that is being stopped: it ends the requests in progress with `cancelled`.
 @Suite(.bounded) struct StoppingAgentTests {
+    private static let stopping = TokenError(.cancelled, "the agent is stopping")
+
     /// MSAL and ADAL report `cancelled` as the wish of the user, for which apps show nothing.
     @Test func doesNotTakeTheEndOfTheAgentForACancelledCall() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("agent.sock")
-        let agent = try PretendedAgent(at: path) { frame in
-            guard (try? frame.request(CompleteInteractive.self)) != nil else { return nil }
-            let stopping = TokenError(.cancelled, "the agent is stopping")
-            return ReplyFrame.encode(.failure(stopping), to: CompleteInteractive.self, id: frame.id)
-        }
+        let agent = try PretendedAgent(at: path) { $0.answer(CompleteInteractive.self, with: .failure(Self.stopping)) }
         defer { agent.end() }
         let client = AgentClient(socketPath: path, appName: "test")
         let error = await #expect(throws: TokenError.self) {
@@ -49,17 +47,10 @@ internal import TokenWire
         let path = folder.file("agent.sock")
         let (completions, cancellations) = (Counter(), Counter())
         let agent = try PretendedAgent(at: path) { frame in
-            if (try? frame.request(BeginInteractive.self)) != nil {
-                let begun = BeginInteractive.Reply(
-                    sessionID: "1", authorizationURL: "https://login.example.com/", redirectURI: "http://localhost:1",
-                    expiresIn: 600)
-                return ReplyFrame.encode(.success(begun), to: BeginInteractive.self, id: frame.id)
-            }
             if (try? frame.request(CancelInteraction.self)) != nil { cancellations.add() }
-            guard (try? frame.request(CompleteInteractive.self)) != nil else { return nil }
-            completions.add()
-            let stopping = TokenError(.cancelled, "the agent is stopping")
-            return ReplyFrame.encode(.failure(stopping), to: CompleteInteractive.self, id: frame.id)
+            if (try? frame.request(CompleteInteractive.self)) != nil { completions.add() }
+            return frame.answer(BeginInteractive.self, with: .success(.sample))
+                ?? frame.answer(CompleteInteractive.self, with: .failure(Self.stopping))
         }
         defer { agent.end() }
         let client = AgentClient(socketPath: path, appName: "test")

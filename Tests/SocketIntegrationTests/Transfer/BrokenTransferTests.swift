@@ -12,9 +12,7 @@ internal import TokenWire
         let folder = try TemporaryFolder()
         let path = folder.file("agent.sock")
         let agent = try PretendedAgent(at: path) { frame in
-            guard (try? frame.request(ImportCache.self)) != nil else { return nil }
-            return ReplyFrame.encode(
-                .success(ImportCache.Reply(importID: "1")), to: ImportCache.self, id: frame.id)
+            frame.answer(ImportCache.self, with: .success(ImportCache.Reply(importID: "1")))
         }
         defer { agent.end() }
         let client = AgentClient(socketPath: path, appName: "test")
@@ -50,12 +48,8 @@ internal import TokenWire
     @Test func endsAnExportThatHasNoEnd() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("agent.sock")
-        let agent = try PretendedAgent(at: path) { frame in
-            guard (try? frame.request(ExportCache.self)) != nil else { return nil }
-            return ReplyFrame.encode(
-                .success(ExportCache.Reply(data: Secret(""), remaining: 1, next: "1")), to: ExportCache.self,
-                id: frame.id)
-        }
+        let part = ExportCache.Reply(data: Secret(""), remaining: 1, next: "1")
+        let agent = try PretendedAgent(at: path) { $0.answer(ExportCache.self, with: .success(part)) }
         defer { agent.end() }
         let client = AgentClient(socketPath: path, appName: "test")
         let error = await #expect(throws: TokenError.self) {
