@@ -8,34 +8,40 @@ internal import TokenModel
 /// The polls for a device code, and the pauses between them.
 @Suite(.bounded) struct DeviceCodePollingTests {
     private let parts = Parts()
+    /// The interval of the device code, in seconds.
+    private static let interval: Int64 = 5
+
+    /// Begins a sign-in, which waits for its first poll.
+    private func signIn() async throws -> Pending<TokenResult> {
+        let id = try await parts.beginDeviceCode()
+        return await parts.completeDeviceCode(id)
+    }
+
+    /// The next poll, which must come after this pause, in seconds, and not before.
+    private func poll(after pause: Int64 = interval) async throws -> ScriptedProvider.Redemption {
+        try await parts.settle()
+        try await parts.timers.advance(by: pause - 1)
+        try await parts.settle()
+        try #require(parts.provider.redemptions.count == 0)
+        try await parts.timers.advance(by: 1)
+        try await parts.settle()
+        try #require(parts.provider.redemptions.count == 1)
+        return await parts.provider.redemptions.next()
+    }
 
     @Test func pollsUntilTheUserHasFinished() async throws {
-        let id = try await parts.beginDeviceCode()
-        let waiting = await parts.completeDeviceCode(id)
-        try await parts.settle()
-        #expect(parts.provider.redemptions.count == 0, "it waits for the interval first")
-        try await parts.timers.advance(by: 5)
-        await parts.provider.redemptions.next().fail(.refusal("authorization_pending", .serverOAuth))
-        try await parts.settle()
-        try await parts.timers.advance(by: 5)
-        await parts.provider.redemptions.next().answer(.sample("alice", "1"))
+        let waiting = try await signIn()
+        try await poll().fail(.refusal("authorization_pending", .serverOAuth))
+        try await poll().answer(.sample("alice", "1"))
         #expect(try await waiting.value().accessToken == Secret("at-1"))
         #expect(parts.store.refreshTokens == ["rt-1"])
         #expect(parts.timers.count == 0)
     }
 
     @Test func pollsFiveSecondsLaterAfterSlowDown() async throws {
-        let id = try await parts.beginDeviceCode()
-        let waiting = await parts.completeDeviceCode(id)
-        try await parts.settle()
-        try await parts.timers.advance(by: 5)
-        await parts.provider.redemptions.next().fail(.refusal("slow_down", .serverOAuth))
-        try await parts.settle()
-        try await parts.timers.advance(by: 9)
-        try await parts.settle()
-        #expect(parts.provider.redemptions.count == 0)
-        try await parts.timers.advance(by: 1)
-        await parts.provider.redemptions.next().answer(.sample("alice", "1"))
+        let waiting = try await signIn()
+        try await poll().fail(.refusal("slow_down", .serverOAuth))
+        try await poll(after: 10).answer(.sample("alice", "1"))
         try await waiting.value()
     }
 
@@ -43,39 +49,22 @@ internal import TokenModel
         arguments: [(.networkUnavailable, nil), (.unhandledHTTPResponse, 503), (.unhandledHTTPResponse, 429)]
             as [(TokenError.Code, Int32?)])
     func continuesPollingAfterATemporaryOutage(code: TokenError.Code, status: Int32?) async throws {
-        let id = try await parts.beginDeviceCode()
-        let waiting = await parts.completeDeviceCode(id)
-        try await parts.settle()
-        try await parts.timers.advance(by: 5)
+        let waiting = try await signIn()
         var outage = TokenError(code, "try again later")
         outage.details.httpStatus = status
-        await parts.provider.redemptions.next().fail(outage)
-        try await parts.settle()
-        try await parts.timers.advance(by: 10)
-        await parts.provider.redemptions.next().answer(.sample("alice", "1"))
+        try await poll().fail(outage)
+        try await poll(after: 10).answer(.sample("alice", "1"))
         try await waiting.value()
     }
 
     /// The response after an outage has the tokens, for which a user waits.
     @Test func pollsAtTheIntervalAgainAfterAnOutage() async throws {
-        let id = try await parts.beginDeviceCode()
-        let waiting = await parts.completeDeviceCode(id)
-        try await parts.settle()
+        let waiting = try await signIn()
         for pause in [5, 10, 15] as [Int64] {
-            try await parts.timers.advance(by: pause - 1)
-            try await parts.settle()
-            #expect(parts.provider.redemptions.count == 0)
-            try await parts.timers.advance(by: 1)
-            await parts.provider.redemptions.next().fail(TokenError(.networkUnavailable, "try again later"))
-            try await parts.settle()
+            try await poll(after: pause).fail(TokenError(.networkUnavailable, "try again later"))
         }
-        try await parts.timers.advance(by: 20)
-        await parts.provider.redemptions.next().fail(.refusal("authorization_pending", .serverOAuth))
-        try await parts.settle()
-        try await parts.timers.advance(by: 5)
-        try await parts.settle()
-        try #require(parts.provider.redemptions.count == 1)
-        await parts.provider.redemptions.next().answer(.sample("alice", "1"))
+        try await poll(after: 20).fail(.refusal("authorization_pending", .serverOAuth))
+        try await poll().answer(.sample("alice", "1"))
         try await waiting.value()
     }
 
@@ -86,48 +75,24 @@ internal import TokenModel
             (429, "1", 10),
         ] as [(Int32, String, Int64)])
     func waitsAsLongAsTheProviderAsks(status: Int32, field: String, pause: Int64) async throws {
-        let id = try await parts.beginDeviceCode()
-        let waiting = await parts.completeDeviceCode(id)
-        try await parts.settle()
-        try await parts.timers.advance(by: 5)
-        await parts.provider.redemptions.next().fail(.overload(status, retryAfter: field))
-        try await parts.settle()
-        try await parts.timers.advance(by: pause - 1)
-        try await parts.settle()
-        try #require(parts.provider.redemptions.count == 0)
-        try await parts.timers.advance(by: 1)
-        await parts.provider.redemptions.next().answer(.sample("alice", "1"))
+        let waiting = try await signIn()
+        try await poll().fail(.overload(status, retryAfter: field))
+        try await poll(after: pause).answer(.sample("alice", "1"))
         try await waiting.value()
     }
 
     /// As after `slow_down`, for which some providers have this status.
     @Test func pollsFiveSecondsLaterFromThenOnAfterTooManyRequests() async throws {
-        let id = try await parts.beginDeviceCode()
-        let waiting = await parts.completeDeviceCode(id)
-        try await parts.settle()
-        try await parts.timers.advance(by: 5)
-        await parts.provider.redemptions.next().fail(.overload(429, retryAfter: "60"))
-        try await parts.settle()
-        try await parts.timers.advance(by: 59)
-        try await parts.settle()
-        try #require(parts.provider.redemptions.count == 0)
-        try await parts.timers.advance(by: 1)
-        await parts.provider.redemptions.next().fail(.refusal("authorization_pending", .serverOAuth))
-        try await parts.settle()
-        try await parts.timers.advance(by: 9)
-        try await parts.settle()
-        try #require(parts.provider.redemptions.count == 0)
-        try await parts.timers.advance(by: 1)
-        await parts.provider.redemptions.next().answer(.sample("alice", "1"))
+        let waiting = try await signIn()
+        try await poll().fail(.overload(429, retryAfter: "60"))
+        try await poll(after: 60).fail(.refusal("authorization_pending", .serverOAuth))
+        try await poll(after: 10).answer(.sample("alice", "1"))
         try await waiting.value()
     }
 
     @Test func expiresWhileTheProviderAsksToWaitForEver() async throws {
-        let id = try await parts.beginDeviceCode()
-        let waiting = await parts.completeDeviceCode(id)
-        try await parts.settle()
-        try await parts.timers.advance(by: 5)
-        await parts.provider.redemptions.next().fail(.overload(503, retryAfter: "99999999999999999999"))
+        let waiting = try await signIn()
+        try await poll().fail(.overload(503, retryAfter: "99999999999999999999"))
         try await parts.settle()
         try await parts.timers.advance(by: 895)
         #expect(try await waiting.error()?.code == .timedOut)
@@ -136,11 +101,8 @@ internal import TokenModel
 
     /// The second name is that of Entra's v1 endpoint.
     @Test(arguments: ["expired_token", "code_expired"]) func timesOutWithItsCode(name: String) async throws {
-        let id = try await parts.beginDeviceCode()
-        let waiting = await parts.completeDeviceCode(id)
-        try await parts.settle()
-        try await parts.timers.advance(by: 5)
-        await parts.provider.redemptions.next().fail(.refusal(name, .serverOAuth))
+        let waiting = try await signIn()
+        try await poll().fail(.refusal(name, .serverOAuth))
         #expect(try await waiting.error()?.code == .timedOut)
     }
 }
