@@ -65,9 +65,7 @@ final class RefreshTokenRedeemer {
             return self.tasks.start { () async throws(TokenError) in
                 let fallback = await self.fallback(of: plan, for: request)
                 if case .success(let token) = outcome.usingFallback(fallback, at: self.now()) {
-                    if isEarly {
-                        self.redemptions.stopWaiting(for: redemption, plan, request.parameters, on: connection)
-                    }
+                    self.redemptions.stopWaiting(for: redemption, plan, request.parameters, on: connection)
                     return token
                 }
                 // The redemption continues after the time limit.
