@@ -20,7 +20,8 @@ extension AgentClient {
     ) async throws(TokenError) -> TokenResult {
         switch presenter.method {
         case .deviceCode: try await signInByCode(request, presenter)
-        case .automatic where presenter.browserCommands.isEmpty: try await signInByCode(request, presenter)
+        case .automatic where presenter.browserCommands.isEmpty && !request.asksNobody:
+            try await signInByCode(request, presenter)
         case .automatic, .browser: try await signInByBrowser(request, presenter)
         }
     }
@@ -106,7 +107,8 @@ extension AgentClient {
 public struct SignInPresenter: Sendable {
     /// The methods of signing in.
     @nonexhaustive public enum Method: Sendable {
-        /// A browser if a command to open one is known, else a device code.
+        /// A browser if a command to open one is known, else a device code. Always a browser if the request's prompt is `none`, with which
+        /// nobody is asked anything.
         case automatic
         /// A browser only.
         case browser

@@ -31,6 +31,9 @@ public struct BeginInteractive: Sendable, Equatable {
         self.extraScopes = extraScopes
     }
 
+    /// Whether nobody may be asked anything: the `prompt` has `none`. A device code has to be entered, so that it is no way to sign in then.
+    package var asksNobody: Bool { prompt?.split(separator: " ").contains("none") ?? false }
+
     /// The page to open, and the redirect URI.
     public struct Reply: Sendable, Equatable {
         /// The identifier of the sign-in, for `CompleteInteractive` and `CancelInteraction`.

@@ -29,22 +29,19 @@ struct SignInDialog: Sendable {
         let commands = SignInPresenter().browserCommands
         switch method {
         case .deviceCode: return try await byCode()
-        case .automatic where commands.isEmpty && mayUseCode: return try await byCode()
+        case .automatic where commands.isEmpty && !request.asksNobody: return try await byCode()
         case .printedURL: return try await byBrowser(nil)
         case .automatic, .browser:
             do {
                 return try await byBrowser(commands)
             } catch let failure as BrowserFailure {
                 // Without a terminal, the user would not see the code, and a script would wait until it expires.
-                guard method == .automatic, mayUseCode, Terminal.showsMessages else { throw failure.error }
+                guard method == .automatic, !request.asksNobody, Terminal.showsMessages else { throw failure.error }
                 Terminal.printError("\(failure.error.message); signing in with a code instead")
                 return try await byCode()
             }
         }
     }
-
-    /// Whether a code may replace the browser: somebody has to enter it, and with the prompt `none` nobody is asked anything.
-    private var mayUseCode: Bool { request.prompt?.split(separator: " ").contains("none") != true }
 
     // MARK: A browser
 

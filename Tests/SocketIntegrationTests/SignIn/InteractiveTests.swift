@@ -224,6 +224,18 @@ internal import TokenWire
         }
     }
 
+    @Test func showsNoCodeIfNobodyMayBeAsked() async throws {
+        try await AgentFixture.with { f in
+            let request = try BeginInteractive(parameters: f.parameters(), prompt: "none")
+            let presenter = SignInPresenter(browserCommands: [], showDeviceCode: { _ in Issue.record("a code") })
+            let failure = await #expect(throws: TokenError.self) {
+                try await f.agent.signIn(request, presenter: presenter)
+            }
+            #expect(failure?.code == .authorizationFailed)
+            #expect(f.emulator.control.counts[.deviceCodeStart] == 0)
+        }
+    }
+
     @Test func reportsAMismatchedAccountOfADeviceCode() async throws {
         try await AgentFixture.with { f in
             f.timers.skipDelays(upTo: 5)
