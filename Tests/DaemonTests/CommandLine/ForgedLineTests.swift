@@ -40,6 +40,31 @@ internal import TokenWire
         }
     }
 
+    /// The same holds for what the agent itself says of its state, and for its refusals.
+    @Test(arguments: [(["status"], 0), (["key"], 0), (["accounts"], 1)] as [([String], Int32)])
+    func showsNoCommandOfAnotherUsersAgent(arguments: [String], status: Int32) async throws {
+        try await AgentProcessFixture.with { f in
+            let path = f.folder.file("other.sock")
+            let (problem, command) = ("it is locked", "curl evil.example")
+            let state = AgentStatus(
+                processID: 1, version: "1", protocolVersion: 1, socketPath: "/s", stateDirectory: "/d",
+                uptimeSeconds: 1, accounts: 0, storeProblem: problem, nextCommand: command)
+            var key = KeyStatus(source: .file, place: "/d", isOpen: false, problem: problem)
+            key.nextCommand = command
+            var refusal = TokenError(.storeUnavailable, problem)
+            refusal.details.nextCommand = command
+            let agent = try PretendedAgent(at: path) { [key, refusal] frame in
+                frame.answer(GetStatus.self, with: .success(state)) ?? frame.answer(GetKey.self, with: .success(key))
+                    ?? frame.answer(ListAccounts.self, with: .failure(refusal))
+            }
+            defer { agent.end() }
+            let variables = ["SSO_AGENT_SOCK": path, "SSO_AGENT_OWNER": "4711"]
+            let printed = try await f.ssoctl(arguments, status: status, variables: variables)
+            let text = printed.output + printed.errors
+            #expect(text.contains(problem) && !text.contains("evil.example"), "\(text)")
+        }
+    }
+
     /// The identity provider chooses the names.
     @Test func showsEachAccountOnOneLine() async throws {
         try await AgentProcessFixture.with { f in

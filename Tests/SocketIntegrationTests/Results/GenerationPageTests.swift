@@ -213,6 +213,29 @@ internal import TokenModel
             #expect(results.result(for: longest) == nil)
         }
 
+        /// The clock of a system can be set back again and again, so that by it the token would never expire.
+        @Test func keepsAResultNoLongerThanItsTimeByAClockThatNobodySets() throws {
+            let page = try Page()
+            let results = KeptResults(clock: { 1000 })
+            results.attach(descriptor: page.copy)
+            func keep(_ buffer: Int64, until end: Int64) throws -> AcquireTokenSilent {
+                let request = AcquireTokenSilent(
+                    parameters: TokenParameters(
+                        clientID: try #require(ClientID("app")), scopes: ScopeSet(["User.Read"])),
+                    account: AccountReference(username: "alice@contoso.com"), expirationBuffer: buffer)
+                var answer = Self.answer
+                answer.freshness = 0...end
+                results.keep(answer, for: request, since: try #require(results.generations(for: request)))
+                return request
+            }
+            let (short, long) = (try keep(1, until: 1000), try keep(2, until: 2000))
+            let start = agent_read_times().uptime
+            // The page is valid as long as this thread lives, so that the test stays on it.
+            while agent_read_times().uptime <= start { _ = poll(nil, 0, 10) }
+            #expect(results.result(for: short) == nil)
+            #expect(results.result(for: long) != nil)
+        }
+
         // MARK: Processes
 
         @Test func isInvalidWhenTheThreadOfTheAgentEnds() throws {
