@@ -64,6 +64,45 @@ internal import TokenModel
         }
     }
 
+    /// As if the agent had been asked. SwiftUI cancels the task of a view that disappears.
+    @Test func returnsNoResultOfMSALToATaskThatIsCancelled() async throws {
+        try await AgentFixture.with { f in
+            let account = MSALAccount(try await f.signIn(Self.alice, f.parameters()).account)
+            let app = try f.msal()
+            app.session?.client = client(f)
+            let session = try #require(app.session)
+            let request = try session.silentRequest(
+                MSALSilentTokenParameters(scopes: ["User.Read"], account: account))
+            for _ in 0..<3 { _ = try await session.acquireTokenSilent(request) }
+            #expect(session.client.keptResult(for: request) != nil)
+            let task = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                return try await session.acquireTokenSilent(request).accessToken
+            }
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+    }
+
+    @Test func returnsNoResultOfADALToATaskThatIsCancelled() async throws {
+        try await AgentFixture.with { f in
+            try await f.signIn(Self.alice, f.parameters(resource: Self.graph))
+            let (client, context) = (client(f), try f.adal())
+            context.agent = client
+            for _ in 0..<3 { #expect(try await context.silent(Self.graph, Self.alice).status == AD_SUCCEEDED) }
+            var parameters = try f.parameters(resource: Self.graph, redirectURI: "http://localhost")
+            parameters.validatesAuthority = false
+            let request = AcquireTokenSilent(parameters: parameters, account: AccountReference(username: Self.alice))
+            #expect(client.keptResult(for: request) != nil)
+            let task = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                let context = try f.adal()
+                context.agent = client
+                return try await context.silent(Self.graph, Self.alice).status
+            }
+            #expect(try await task.value == AD_USER_CANCELLED)
+        }
+    }
+
     @Test func makesARequestOfMSALAgainWhenItsParametersChange() throws {
         let settings = try MSALRequestTests.settings()
         let recent = RecentSilentRequests()
