@@ -84,6 +84,16 @@ internal import TokenModel
         #expect(merged.accountClaims?["name"] as? String == "Anna")
     }
 
+    /// As at B2C, where each policy is a home. None of them is the one whose claims describe the account.
+    @Test func takesNoClaimsOfSeveralHomeTenants() {
+        var other = Sample.account(username: "other@contoso.com")
+        other.tenantProfiles = ["one", "two"].map { Sample.profile($0, idToken: Sample.jwt(["name": $0])) }
+        let merged = MSALAccount(MSALAccount(Sample.account()), merging: MSALAccount(other))
+        #expect(merged.tenantProfiles?.map(\.tenantId) == ["one", "two"])
+        #expect(merged.username == "Anna@Contoso.com")
+        #expect(merged.accountClaims == nil)
+    }
+
     @Test func keepsItsUsernameWhenItIsMergedWithoutClaims() {
         var guest = Sample.account(username: "anna_contoso#EXT#@fabrikam.com")
         guest.tenantProfiles = [Sample.profile("fabrikam", isHome: false)]

@@ -97,6 +97,17 @@ internal import TokenModel
         #expect(Sample.failure { try accounts.remove(known, wipeAccount: true) }?.domain == "provider")
     }
 
+    /// It would list all of its accounts for a filter that names nobody.
+    @Test func asksNoExternalProviderForABlankIdentifier() throws {
+        let config = MSALPublicClientApplicationConfig(clientId: "client-1")
+        config.cacheConfig.addExternalAccountProvider(ExternalProvider())
+        let application = try MSALPublicClientApplication(
+            configuration: config, client: AgentClient(socketPath: "/nonexistent/agent.sock"))
+        #expect(try application.accounts(for: MSALAccountEnumerationParameters(identifier: " ")).isEmpty)
+        let miss = Sample.failure { _ = try application.account(forIdentifier: "") }
+        #expect(miss?.domain == "Foundation._GenericObjCError")
+    }
+
     /// One that fails does not keep the account in another.
     @Test func notifiesEachProviderOfARemovalAndReportsTheFirstError() {
         let (first, second) = (ExternalProvider(name: "first"), ExternalProvider(name: "second"))

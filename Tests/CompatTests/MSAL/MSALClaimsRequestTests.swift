@@ -114,6 +114,14 @@ internal import Testing
         #expect(request.claimsRequests(for: .accessToken)?.isEmpty == true)
     }
 
+    @Test(arguments: ["", " \n"]) func refusesAClaimWithoutAName(name: String) {
+        let request = MSALClaimsRequest()
+        let error = Sample.failure { try request.requestClaim(MSALIndividualClaimRequest(name: name), for: .idToken) }
+        #expect(error?.domain == MSALErrorDomain)
+        #expect(error?.internalCode == -42000)
+        #expect(!request.hasClaims)
+    }
+
     @Test func reportsAMissingClaimWithoutAnMSALError() throws {
         let request = MSALClaimsRequest()
         try request.requestClaim(MSALIndividualClaimRequest(name: "a"), for: .idToken)

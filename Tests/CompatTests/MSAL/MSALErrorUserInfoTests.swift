@@ -95,6 +95,19 @@ internal import TokenModel
         #expect(refusal.msalUserInfo(nil)[MSALHTTPHeadersKey] as? [String: String] == received)
     }
 
+    /// The end has passed by the clock of the app. An app cannot wait for fewer seconds than none.
+    @Test func hasNoSecondsBelowZero() {
+        var details = TokenError.Details()
+        details.httpStatus = 429
+        details.httpHeaders = ["Retry-After": "60"]
+        details.throttledUntil = 1_900_000_060
+        details.reason = .throttled
+        details.isThrottled = true
+        let error = TokenError(.unhandledHTTPResponse, "busy", details: details)
+        let headers = error.msalUserInfo(nil, now: 1_900_000_100)[MSALHTTPHeadersKey] as? [String: String]
+        #expect(headers == ["Retry-After": "0"])
+    }
+
     /// The agent waits for a minute then.
     @Test func hasTheSecondsAlsoIfTheResponseNamesNone() {
         var details = TokenError.Details()

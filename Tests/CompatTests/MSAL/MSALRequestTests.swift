@@ -143,6 +143,27 @@ internal import TokenModel
         #expect(Sample.failure { _ = try Self.settings().silentRequest(parameters) }?.internalCode == -42000)
     }
 
+    /// The request for a bearer token is remembered, and has the same parameters otherwise.
+    @Test func refusesAnotherSchemeAfterARequestForABearerToken() throws {
+        let (settings, recent) = (try Self.settings(), RecentSilentRequests())
+        let parameters = Self.silent()
+        _ = try settings.silentRequest(parameters, recent: recent)
+        parameters.authenticationScheme = ProofOfPossession()
+        let error = Sample.failure { _ = try settings.silentRequest(parameters, recent: recent) }
+        #expect(error?.internalCode == -42000)
+    }
+
+    /// Without its claims, the app would get the token that its API has refused.
+    @Test func refusesClaimsThatCannotBeWrittenAsJSON() throws {
+        let claim = MSALIndividualClaimRequest(name: "nbf")
+        claim.additionalInfo = MSALIndividualClaimRequestAdditionalInfo()
+        claim.additionalInfo?.value = Date(timeIntervalSince1970: 0)
+        let parameters = Self.silent()
+        parameters.claimsRequest = MSALClaimsRequest()
+        try parameters.claimsRequest?.requestClaim(claim, for: .accessToken)
+        #expect(Sample.failure { _ = try Self.settings().silentRequest(parameters) }?.internalCode == -42000)
+    }
+
     @Test(
         arguments: [
             (MSALPromptType.selectAccount, "select_account"), (.login, "login"), (.consent, "consent"),
@@ -240,6 +261,17 @@ internal import TokenModel
         #expect(
             try session.signout(account, parameters).page
                 == "https://login.microsoftonline.com/common/oauth2/v2.0/logout")
+    }
+
+    /// Which account it is does not matter if all of them are removed.
+    @Test func removesEverythingWithAnAccountThatNamesNobody() throws {
+        let nobody = MSALAccount(Sample.account(home: nil, username: nil))
+        let settings = try Self.settings()
+        for extent in [RemoveAccount.Extent.app, .account] {
+            let error = Sample.failure { _ = try settings.removal(of: nobody, extent: extent) }
+            #expect(error?.internalCode == -42000)
+        }
+        #expect(try settings.removal(of: nobody, extent: .everything).extent == .everything)
     }
 
     /// Nothing listens at the app's redirect URI after a sign-out.
