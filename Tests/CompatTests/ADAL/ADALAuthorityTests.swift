@@ -1,7 +1,8 @@
-internal import ADALCompat
 internal import Foundation
 internal import TestSupport
 internal import Testing
+
+@testable internal import ADALCompat
 
 @Suite(.bounded) struct ADALAuthorityTests {
     @Test(arguments: [
@@ -20,6 +21,17 @@ internal import Testing
         let context = try #require(ADAuthenticationContext(authority: given, validateAuthority: false, error: &error))
         #expect(context.authority == expected)
         #expect(error == nil)
+    }
+
+    /// The cache has one entry for both names of the authority of all work accounts, so that an item of one removes that of the other.
+    @Test func namesTheAuthorityOfAllWorkAccountsInOneWay() throws {
+        func authority(_ tenant: String) throws -> String {
+            let url = "https://login.microsoftonline.com/\(tenant)"
+            return try #require(CanonicalAuthority(url)).cacheAuthority(isTenantless: false)
+        }
+        let common = try authority("common")
+        #expect(try authority("organizations") == common)
+        for tenant in ["consumers", "contoso.com"] { #expect(try authority(tenant) != common) }
     }
 
     @Test(arguments: [

@@ -173,9 +173,10 @@ internal import TokenModel
         }
     }
 
-    @Test func readsTheBodyOfABadRequestAsAnOAuthError() {
+    @Test(arguments: [200, 400, 401] as [Int32])
+    func readsTheBodyUnderTheStatusesOfAnOAuthError(status: Int32) {
         var details = TokenError.Details()
-        details.httpStatus = 400
+        details.httpStatus = status
         details.oauthError = "temporarily_unavailable"
         let error = ADAuthenticationError(TokenError(.serverError, "why", details: details))
         #expect(error.domain == ADOAuthServerErrorDomain)

@@ -5,6 +5,7 @@ internal import Foundation
 internal import Synchronization
 internal import TestSupport
 internal import Testing
+internal import TokenModel
 
 @testable internal import ADALCompat
 
@@ -130,6 +131,18 @@ internal import Testing
         ADLogger.setLoggerCallback { _, message, _ in lines.add(message) }
         try await fail(lines)
         #expect(lines.all.isEmpty)
+    }
+
+    /// An app that reports the errors of its log would report each user who has to sign in, or does not want to.
+    @Test(arguments: [(TokenError.Code.interactionRequired, 3), (.userCanceled, 3), (.agentUnavailable, 1)])
+    func logsARequiredOrCancelledSignInAsNoError(code: TokenError.Code, level: Int) async {
+        defer { reset() }
+        let lines = Lines()
+        ADLogger.setLoggerCallback { level, message, _ in lines.add("\(level.rawValue) \(message)") }
+        let log = ADLog(component: nil, correlationID: CorrelationID(lines.id))
+        log.logFailure(ADAuthenticationError.silent(TokenError(code, "why")))
+        await LogQueue.drain()
+        #expect(lines.all.map { String($0.prefix(2)) } == ["\(level) "])
     }
 
     /// An older callback is not told which messages name a user.

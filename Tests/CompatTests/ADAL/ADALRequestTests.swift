@@ -59,6 +59,19 @@ internal import TokenModel
         #expect(error?.code == 100)
     }
 
+    /// What is remembered of a request in one sharing group would be answered with the tokens of that group.
+    @Test func makesARequestInTheSharingGroupOfEachContext() throws {
+        let redirectURI = try #require(URL(string: "myapp://auth"))
+        for name in ["com.contoso.one", "com.contoso.two"] {
+            let context = try #require(
+                ADAuthenticationContext(
+                    authority: "https://login.windows.net/groups.contoso.com", validateAuthority: false,
+                    sharedGroup: name, error: nil))
+            let request = TokenAcquisition(context, resource: "https://r", clientID: "app-1", redirectURI: redirectURI)
+            #expect(try request.parameters().sharingGroup == SharingGroup(name))
+        }
+    }
+
     @Test(arguments: [("", "https://r"), (" ", "https://r"), ("app-1", ""), ("app-1", "\n")])
     func refusesBlankArguments(clientID: String, resource: String) throws {
         let request = try request(clientID: clientID, resource: resource)
