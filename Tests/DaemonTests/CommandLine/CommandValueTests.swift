@@ -110,4 +110,24 @@ internal import TokenModel
         #expect(tokens.credentials(of: [account]).isEmpty)
         #expect(tokens.summary(of: AccountJSON(account), among: [], [:], now: 0).state == .signedOut)
     }
+
+    /// The second part of an encrypted token is a key, and not what the token says.
+    @Test func decodesATokenOfThreePartsOnly() throws {
+        let part = "eyJhIjoxfQ"
+        #expect(throws: Never.self) { try TokenClaims.decode("\(part).\(part).s") }
+        for count in [1, 2, 4, 5] {
+            let token = Array(repeating: part, count: count).joined(separator: ".")
+            let error = #expect(throws: TokenError.self) { try TokenClaims.decode(token) }
+            #expect(error?.code == .unsupportedFunctionality)
+        }
+    }
+
+    /// The list of several accounts would look complete.
+    @Test func saysHowManyAccountsItDoesNotList() {
+        let accounts = (1...25).map { Self.account(at: "login.windows.net", home: "object-\($0).tenant") }
+        let few = CommandFailure.ambiguous("several", Array(accounts.prefix(20)), nextCommand: nil).text
+        #expect(few.hasSuffix("object-20.tenant"), "\(few)")
+        let many = CommandFailure.ambiguous("several", accounts, nextCommand: nil).text
+        #expect(many.hasSuffix("object-20.tenant\n  … and 5 more"), "\(many)")
+    }
 }

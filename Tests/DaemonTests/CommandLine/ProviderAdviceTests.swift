@@ -23,6 +23,18 @@ internal import TokenModel
         #expect(!parameters.validatesAuthority)
     }
 
+    /// Beside the tenant, the cloud of the app would be that of another provider than the user has named.
+    @Test(
+        arguments: [
+            ([], "https://login.microsoftonline.com/contoso.com"),
+            (["--cloud", "usgov"], "https://login.microsoftonline.us/contoso.com"),
+        ] as [([String], String)])
+    func takesTheNamedCloudBesideATenant(options: [String], url: String) async throws {
+        let arguments = Self.typed + ["--tenant", "contoso.com"] + options
+        let command = try #require(try await SignInCommand.asyncParseAsRoot(arguments) as? SignInCommand)
+        #expect(try command.target.provider.values.authority(app: Authority.common)?.url == url)
+    }
+
     private static func refused(_ number: Int32) -> TokenError {
         var error = TokenError(.invalidGrant, "refused")
         (error.details.oauthError, error.details.stsErrorCodes) = ("invalid_grant", [number])
@@ -208,6 +220,18 @@ internal import TokenModel
         error.details.networkErrorCode = code
         let failure = try await Self.advised(Self.typed, error)
         #expect(failure.nextCommand == "ssoctl doctor --authority https://login.microsoftonline.com/common")
+    }
+
+    /// The page replaces a code of a provider that has none. At a B2C authority, it is the host of the code that cannot be validated.
+    @Test(
+        arguments: [
+            ([], "ssoctl sign-in --client-id id-1 --scope S --print-url"),
+            (["--authority", "https://contoso.b2clogin.com/tfp/contoso.com/b2c_1_in"], nil),
+            (["--browser"], nil), (["--print-url"], nil),
+        ] as [([String], String?)])
+    func printsThePageInPlaceOfACodeThatTheProviderLacks(options: [String], next: String?) async throws {
+        let error = TokenError(.unsupportedFunctionality, "no code")
+        #expect(try await Self.advised(Self.typed + options, error).nextCommand == next)
     }
 
     /// A policy and a declined sign-in have the same name.
