@@ -50,6 +50,14 @@ internal import Testing
         #expect(again.awaitingRestart == restart)
     }
 
+    @Test func saysThatRulesDifferIfAsManyAreThere() throws {
+        let rule = "[[rule]]\nrequests = [\"all\"]\neffect = "
+        let (running, read) = (try Self.read(rule + "\"deny\"\n"), try Self.read(rule + "\"allow\"\n"))
+        let changes = ConfigurationChanges(from: running, to: read, programs: [])
+        #expect(changes.applied == ["rules: 1, some of which differ"])
+        #expect(changes.configuration.rules == read.rules)
+    }
+
     @Test func keepsAllRulesIfOneNamesAProgramThatNoRuleNamed() throws {
         let rule = "[[rule]]\nrequests = [\"all\"]\neffect = \"deny\"\n"
         let running = try Self.read(rule)

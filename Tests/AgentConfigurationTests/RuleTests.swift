@@ -56,6 +56,13 @@ internal import TokenModel
         #expect(configuration.confirms("acquire_token_silent") == isConfirmed)
     }
 
+    /// A completion of the shell that is answered by a question to a person would ask at each Tab.
+    @Test(arguments: [("all", true), ("own", true), ("list_accounts", true), ("list_sockets", false)])
+    func knowsWhichRequestsMayHaveToBeConfirmed(requests: String, isConfirmed: Bool) throws {
+        let rule = "[[rule]]\nrequests = [\"\(requests)\"]\neffect = \"confirm\"\n"
+        #expect(try Configuration(decoding: rule.utf8).confirms("list_accounts") == isConfirmed)
+    }
+
     /// A rule that is not understood must not be ignored: it might be the one that refuses.
     @Test(
         arguments: [
