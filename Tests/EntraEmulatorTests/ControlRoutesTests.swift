@@ -25,6 +25,7 @@ internal import Testing
         ("settings", #"{"clouds":[{"hosts":["login.us.example"],"domain":["us.example"]}]}"#),
         ("faults", #"{"status":-1}"#), ("faults", #"{"status":100}"#),
         ("faults", #"{"status":1000}"#), ("faults", #"{"delay_ms":-1}"#), ("faults", #"{"count":-1}"#),
+        ("faults", #"{"delay_ms":86400001}"#),
         ("faults", #"{"retry_after":-1}"#), ("settings", #"{"device_code_interval":-1}"#),
         ("settings", #"{"device_code_lifetime":-1}"#), ("settings", #"{"refresh_token_lifetime":-1}"#),
         ("settings", #"{"device_code_approved_at_poll":0}"#),

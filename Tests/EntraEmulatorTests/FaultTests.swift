@@ -168,6 +168,18 @@ internal import Testing
         }
     }
 
+    /// Nothing would release it: what held it is gone.
+    @Test func releasesAHeldRequestWithAReset() async throws {
+        try await withEmulator { emulator in
+            emulator.control.inject(Fault { $0.hold = true })
+            async let held = App(emulator: emulator).authorize()
+            await emulator.control.waitForHeld(atLeast: 1)
+            emulator.control.reset()
+            #expect(emulator.control.release() == 0)
+            #expect(try await held.status == 302)
+        }
+    }
+
     @Test func stopsWhileARequestIsHeld() async throws {
         let emulator = try await Emulator.start()
         emulator.control.inject(Fault { $0.hold = true })

@@ -35,6 +35,31 @@ internal import Testing
         }
     }
 
+    /// A body without an end would take all of the memory.
+    @Test(arguments: [(2_097_152, 400), (2_097_153, 413)])
+    func readsNoMoreThanTheLimitOfABody(size: Int, status: Int) async throws {
+        try await withEmulator { emulator in
+            let body = String(repeating: " ", count: size)
+            #expect(try await HTTP.post("\(emulator.url)/control/revoke", body).status == status)
+        }
+    }
+
+    /// RFC 9110 section 9.3.2: a client takes content for the beginning of the next response.
+    @Test func sendsNoContentToARequestForTheHead() async throws {
+        try await withEmulator { emulator in
+            let client = try RawConnection(to: emulator.url)
+            let (first, next) = ("HEAD /common/discovery/keys", "GET /control/users")
+            try await client.write("\(first) HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            try await client.write("\(next) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            var received = ""
+            while case let part = try await client.receive(), !part.isEmpty { received += part }
+            let parts = received.components(separatedBy: "\r\n\r\n")
+            #expect(parts.count == 3, "\(received)")
+            #expect(parts.prefix(2).allSatisfy { $0.hasPrefix("HTTP/1.1 200 OK\r\n") }, "\(received)")
+            #expect(parts.last == "[]", "\(received)")
+        }
+    }
+
     private static let page = "/common/.well-known/openid-configuration"
 
     /// An emulator with a large reply.

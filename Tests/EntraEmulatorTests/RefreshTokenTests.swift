@@ -140,6 +140,19 @@ internal import Testing
         }
     }
 
+    /// Its reuse is reported as one, whatever was revoked since.
+    @Test func revokesNoTokenThatWasReplaced() async throws {
+        try await withEmulator { emulator in
+            let app = App(emulator: emulator)
+            let old = try await app.signIn().text("refresh_token")
+            let new = try await app.redeem(refreshToken: old).text("refresh_token")
+            #expect(emulator.control.revokeTokens() == 1)
+            #expect(try await app.redeem(refreshToken: old)["error_codes"] == [70000])
+            #expect(try await app.redeem(refreshToken: new)["error_codes"] == [50173])
+            #expect(emulator.control.counts.reusedRefreshTokens == 1)
+        }
+    }
+
     @Test func refusesAnExpiredToken() async throws {
         let clock = TestClock()
         var options = EmulatorOptions(now: { clock.date })
