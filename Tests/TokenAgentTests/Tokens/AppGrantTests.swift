@@ -39,6 +39,19 @@ internal import TokenModel
         #expect(parts.store.refreshTokens == ["rt-2"])
     }
 
+    /// The app may keep an archive that has the token.
+    @Test func reportsTheChangeWithAResponseThatTheCacheRefuses() async throws {
+        try await parts.signIn("alice", "1").value()
+        let grant = await redeem("rt-1")
+        var tokens = IssuedTokens.sample("alice", "2")
+        tokens.idToken = "no token"
+        await parts.provider.redemptions.next().answer(tokens)
+        let error = try await grant.error()
+        #expect(error?.code == .serverInvalidResponse)
+        #expect(error?.details.hasChangedCache == true)
+        #expect(parts.store.refreshTokens == ["rt-2"])
+    }
+
     @Test func leavesATokenWhoseResponseNamesAnotherAccount() async throws {
         try await parts.signIn("alice", "1").value()
         let grant = await redeem("rt-1", of: .sample("alice"))
