@@ -299,6 +299,20 @@ internal import TokenStore
         try await parts.settle()
         #expect(parts.store.commits.count == 0, "once for a loss")
     }
+
+    /// Every record is read for it, and no other request need come.
+    @Test func writesTheCacheAgainWhenAChangeOfTheKeyFindsLostRecords() async throws {
+        try await parts.signIn("alice", "1").value()
+        parts.store.loseRecords(naming: "alice")
+        parts.store.updateReport { $0.losses = 1 }
+        let change = await parts.start { parts async throws(TokenError) in
+            try await parts.lifecycle.setKey(SetKey(source: .file))
+        }
+        try await change.value()
+        try await parts.waitUntilIdle()
+        #expect(parts.store.refreshTokens == ["rt-1"])
+        #expect(await !parts.hasUnsavedChanges)
+    }
 }
 
 extension Parts {

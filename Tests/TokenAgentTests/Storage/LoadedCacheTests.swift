@@ -86,6 +86,23 @@ internal import TokenStore
         #expect(loaded.repairs().allSatisfy(Self.isDeletion))
     }
 
+    /// A start leaves the tokens of this version in the store.
+    @Test func keepsATokenInTheStoreThatHasReplacedOneOfAnEarlierVersion() throws {
+        var old = Self.refreshToken(at: "login.windows.net")
+        old.key.key += "-old"
+        var new = try #require(Self.tokens(in: Self.load([old])).first)
+        new.secret = Secret("rt-new")
+        var loaded = LoadedCache()
+        let context = LoadedCache.makeContext(canReadAgain: true)
+        for record in [old, CacheRecord.refreshToken(new).stored(in: .standard)] {
+            loaded.add(LoadedCache.decode(record, context))
+        }
+        loaded.finish()
+        #expect(Self.tokens(in: loaded).map(\.secret.isUnread) == [true])
+        #expect(loaded.repairs().contains(.delete(old.key)))
+        #expect(loaded.repairs().allSatisfy(Self.isDeletion))
+    }
+
     /// The agent could not rewrite the records of an earlier version, as on a full disk, and was killed after a sign-in.
     @Test func keepsASignInThatHasReplacedASignOutOfAnEarlierVersion() {
         let old = [

@@ -82,6 +82,25 @@ internal import TokenStore
         #expect(renewed.contains { if case .save(.accessToken) = $0 { true } else { false } }, "one that it has")
     }
 
+    /// The app asks for a further scope: the new token takes the place of the one that it has.
+    @Test(arguments: [StoreRoom.exhausted, .unwritable])
+    func keepsAnAccessTokenThatTakesThePlaceOfAnother(room: StoreRoom) throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters(scopes: ["User.Read"]))
+        let parameters = try builder.parameters(scopes: ["User.Read", "Mail.Read"])
+        let saved = try Self.admitted(room, "alice", parameters, builder)
+        #expect(saved.contains { if case .save(.accessToken) = $0 { true } else { false } })
+    }
+
+    /// Otherwise an app would show the user's name of an earlier sign-in.
+    @Test(arguments: [StoreRoom.exhausted, .unwritable])
+    func renewsTheIDTokenThatAnAccountHas(room: StoreRoom) throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters())
+        let saved = try Self.admitted(room, "alice", builder.parameters(), builder)
+        #expect(saved.contains { if case .save(.idToken) = $0 { true } else { false } })
+    }
+
     @Test func keepsFewAccessTokensOfAnAccountInALargeStore() throws {
         var builder = CacheBuilder()
         for number in 0..<StoreRoom.tokensOfAnAccount {
