@@ -90,6 +90,62 @@ internal import TokenStore
         #expect(try await part.value().next != nil)
     }
 
+    /// The file has another token in the place of the one of which a reply was lost.
+    @Test func forgetsTheLostReplyOfATokenThatAnImportReplaces() async throws {
+        try await parts.signIn("alice", "1").value()
+        try await parts.interruptEveryRedemption()
+        let imported = try await parts.importCache(Self.file("rt-2", of: "alice", at: parts.clock.now)).value()
+        #expect(imported.report?.refreshTokens == 1)
+        let request = await parts.acquire(.sample("alice"))
+        let redemption = await parts.provider.redemptions.next()
+        #expect(redemption.token == "rt-2")
+        redemption.fail(.invalidGrant)
+        #expect(try await request.error()?.message.contains("no answer came") == false)
+    }
+
+    /// The store has been locked meanwhile. Nobody could continue the export, which would count as one in progress for ever.
+    @Test func keepsNoExportThatIsCancelledWhileItsTokensAreRead() async throws {
+        try await restart(with: "alice")
+        let (cancelled, last) = try await parts.exportAfterCancelling(4, .storeWasLocked)
+        #expect(cancelled.allSatisfy { $0?.code == .storeUnavailable })
+        #expect(try await last.error() == nil)
+    }
+
+    /// The export would be kept for a connection that is not there any more.
+    @Test func endsAnExportWithItsConnectionWhileItsNextPartIsRead() async throws {
+        let token = String(repeating: "t", count: 4096)
+        for number in 1...40 { try await parts.signIn("user\(number)", token).value() }
+        let part = try await parts.endTheConnectionOfAnExportOfTwoParts()
+        #expect(try await part.error()?.code == .sessionCanceled)
+    }
+
+    /// Its file is in memory until it has been imported: a process could otherwise begin any number of imports.
+    @Test func countsACompleteImportAlsoIfItsConnectionHasEnded() async throws {
+        try await restart(with: "alice")
+        let file = Self.file("rt-2", of: "alice", at: parts.clock.now)
+        let (complete, others) = try await parts.beginImports(besideACompleteOneOf: file)
+        var codes: [TokenError.Code?] = []
+        for other in others { codes.append(try await other.error()?.code) }
+        #expect(codes == [nil, nil, nil, .interactionInProgress])
+        #expect(try await complete.value().report?.refreshTokens == 1)
+    }
+
+    /// Signs a user in, and starts the agent again, so that the tokens are in the store only.
+    private func restart(with user: String) async throws {
+        try await parts.signIn(user, "1").value()
+        parts.store.answerLoads(with: .success(parts.store.loadedWithoutTokens))
+        try await parts.loadStore().value()
+    }
+
+    /// A cache of MSAL's libraries with a refresh token.
+    private static func file(_ token: String, of user: String, at time: Int64) -> String {
+        """
+        {"RefreshToken":{"entry":{"credential_type":"RefreshToken","home_account_id":"\(HomeAccountID.sample(user).text)",\
+        "environment":"login.microsoftonline.com","client_id":"\(ClientID.sample.text)","secret":"\(token)",\
+        "last_modification_time":"\(time)"}}}
+        """
+    }
+
     private static func errors(of exports: [Pending<ExportCache.Reply>]) async throws -> [TokenError.Code?] {
         var errors: [TokenError.Code?] = []
         for export in exports { errors.append(try await export.error()?.code) }
@@ -121,6 +177,54 @@ extension Parts {
         let second = pending(transfers.send(request, to: connection))
         transfers.cancelAll(reason)
         return second
+    }
+
+    /// Begins an export, and ends its connection in the turn of the event loop in which its second part is requested.
+    ///
+    /// - Returns: the second part.
+    fileprivate func endTheConnectionOfAnExportOfTwoParts() async throws -> Pending<ExportCache.Reply> {
+        let (transfers, connection) = (try makeTransfers(), ConnectionID(number: 1))
+        var request = ExportCache(format: .msalJSON, includesSecrets: true)
+        let first = try await pending(transfers.send(request, to: connection)).value()
+        request.exportID = try #require(first.next)
+        let second = pending(transfers.send(request, to: connection))
+        transfers.discardAll(of: connection)
+        return second
+    }
+
+    /// Begins exports one after the other, each of which is cancelled while its tokens are read, and then another one.
+    fileprivate func exportAfterCancelling(
+        _ count: Int, _ reason: TokenError
+    ) async throws -> (cancelled: [TokenError?], last: Pending<ExportCache.Reply>) {
+        let (transfers, connection) = (try makeTransfers(), ConnectionID(number: 1))
+        let request = ExportCache(format: .msalJSON, includesSecrets: true)
+        var cancelled: [TokenError?] = []
+        for _ in 0..<count {
+            store.holdNextRead()
+            let export = pending(transfers.send(request, to: connection))
+            let read = await store.heldReads.next()
+            transfers.cancelAll(reason)
+            read.resume()
+            cancelled.append(try await export.error())
+        }
+        return (cancelled, pending(transfers.send(request, to: connection)))
+    }
+
+    /// Ends the connection of a complete import while its file is compared with the cache, and then begins four others of the process.
+    fileprivate func beginImports(
+        besideACompleteOneOf file: String
+    ) async throws -> (complete: Pending<ImportCache.Reply>, others: [Pending<ImportCache.Reply>]) {
+        let transfers = try makeTransfers()
+        let connections = (1...5).map { ConnectionID(number: $0, processID: 7) }
+        store.holdNextRead()
+        var request = ImportCache(format: .msalJSON, data: Secret(file), isLast: true)
+        let complete = pending(transfers.receive(request, from: connections[0]))
+        let read = await store.heldReads.next()
+        transfers.discardAll(of: connections[0])
+        (request.data, request.isLast) = (Secret("{"), false)
+        let others = connections.dropFirst().map { pending(transfers.receive(request, from: $0)) }
+        read.resume()
+        return (complete, others)
     }
 
     /// Sends the last part of an import twice in one turn of the event loop.
