@@ -1,4 +1,5 @@
 internal import AgentTestSupport
+internal import Foundation
 internal import TestSupport
 internal import Testing
 internal import TokenEndpoint
@@ -165,6 +166,31 @@ internal import TokenModel
         await parts.cancel(other)
     }
 
+    /// The call may have waited for the store meanwhile. Another one can wait for the session still.
+    @Test func leavesASessionIfTheConnectionOfTheCallHasClosed() async throws {
+        let id = try await parts.beginDeviceCode()
+        let gone = await parts.completeWithoutConnection(id)
+        try await parts.settle()
+        try #require(gone.isDone)
+        #expect(try await gone.error()?.code == .sessionCanceled)
+        let waiting = await parts.completeDeviceCode(id)
+        try await parts.settle()
+        try await parts.timers.advance(by: 5)
+        await parts.provider.redemptions.next().answer(.sample("alice", "1"))
+        #expect(try await waiting.value().accessToken == Secret("at-1"))
+    }
+
+    /// Its error is for a call on that connection.
+    @Test func forgetsAnExpiredSessionWhoseConnectionCloses() async throws {
+        let connection = ConnectionID(number: 1, processID: 7)
+        let id = try await parts.beginDeviceCode(expiresIn: 4, for: connection)
+        try await parts.timers.advance(by: 4)
+        #expect(parts.timers.count == 1, "that of the error")
+        await parts.close(connection)
+        #expect(parts.timers.count == 0)
+        #expect(try await parts.completeDeviceCode(id).error()?.code == .sessionCanceled)
+    }
+
     @Test func beginsNoSessionForAConnectionThatHasClosed() async throws {
         let connection = ConnectionID(number: 1, processID: 7)
         let id = try await parts.reserve(connection)
@@ -250,6 +276,24 @@ internal import TokenModel
         #expect(try await waiting.error()?.code == (isSame ? nil : .mismatchedAccount))
     }
 
+    /// Only the response of the page names the account to which the app has to apply the policy.
+    @Test func namesTheAccountOfAProtectionPolicy() async throws {
+        let begun = try await parts.start { parts async throws(TokenError) in
+            let id = try parts.reserve()
+            return try await parts.signIns.begin(BeginInteractive(parameters: .sample()), as: id)
+        }.value()
+        let state = try #require(begun.authorizationURL.split(separator: "&").first { $0.hasPrefix("state=") })
+        let user = Base64URL.encode(Data(#"{"uid":"alice","utid":"tenant"}"#.utf8))
+        let response = "\(begun.redirectURI)?code=code&\(state)&client_info=\(user)"
+        let signIn = await parts.completeInteractive(begun.sessionID, responseURL: response)
+        try await parts.settle()
+        try #require(parts.provider.redemptions.count == 1)
+        await parts.provider.redemptions.next().fail(TokenError(.protectionPolicyRequired, "protect the data"))
+        let error = try await signIn.error()
+        #expect(error?.code == .protectionPolicyRequired)
+        #expect(error?.details.homeAccountID == .sample("alice"))
+    }
+
     @Test func namesTheRedirectURIOfAnExpiredBrowserSignIn() async throws {
         let begun = try await parts.start { parts async throws(TokenError) in
             let id = try parts.reserve()
@@ -282,9 +326,18 @@ extension Parts {
 
     fileprivate func cancelReservation(_ id: String) { signIns.cancelReservation(id) }
 
-    fileprivate func completeInteractive(_ id: String) -> Pending<TokenResult> {
+    fileprivate func completeInteractive(_ id: String, responseURL: String? = nil) -> Pending<TokenResult> {
         start { parts async throws(TokenError) in
-            try await parts.signIns.complete(CompleteInteractive(sessionID: id), for: .sample)
+            let request = CompleteInteractive(sessionID: id, responseURL: responseURL)
+            return try await parts.signIns.complete(request, for: .sample)
+        }
+    }
+
+    /// Waits for the result on a connection that is not open.
+    fileprivate func completeWithoutConnection(_ id: String) -> Pending<TokenResult> {
+        start { parts async throws(TokenError) in
+            let connection = ConnectionID(number: 9, processID: 9)
+            return try await parts.signIns.complete(CompleteDeviceCode(sessionID: id), for: connection)
         }
     }
 
