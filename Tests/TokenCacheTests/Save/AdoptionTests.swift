@@ -76,7 +76,33 @@ internal import TokenModel
         #expect(after.partition(.standard)[name] == cache.partition(.standard)[name])
     }
 
-    private static func signIn(_ user: String = user) -> IssuedTokens {
+    /// A tenant of another name may have a user with the same object identifier.
+    @Test func leavesTheAccountAtASignInToAnotherTenant() throws {
+        let cache = try Self.cache(apps: [Self.app])
+        let parameters = try CacheBuilder().parameters("new-app")
+        let tokens = Self.signIn(tenant: "9e570000-0000-4000-8000-000000000002")
+        let saved = try cache.changes(
+            saving: tokens, from: .signIn, parameters, at: parameters.authority, now: Self.now)
+        var after = cache
+        after.apply(saved.changes, in: .standard)
+        let name = AccountKey(issuer: .microsoft, identity: .name(Self.name))
+        #expect(after.partition(.standard)[name] == cache.partition(.standard)[name])
+    }
+
+    /// The username may be somebody else's there, and the response has no token for that cloud.
+    @Test func leavesTheTokenOfAnotherCloudUnderTheUsername() throws {
+        var cache = try Self.cache(apps: [Self.app])
+        let name = AccountKey(issuer: .microsoft, identity: .name(Self.name))
+        var token = try #require(cache.partition(.standard)[name].refreshTokens.values.first)
+        (token.environment, token.secret) = ("login.microsoftonline.us", Secret("RT-us"))
+        cache.load(.refreshToken(token), in: .standard)
+        let saved = try cache.redeemForMSAL(Self.app, now: Self.now)
+        cache.apply(saved.changes, in: .standard)
+        let left = cache.partition(.standard)[name].refreshTokens.values.map { $0.secret.reveal() }
+        #expect(left == ["RT-us"])
+    }
+
+    private static func signIn(_ user: String = user, tenant: String = tenant) -> IssuedTokens {
         IssuedTokens(
             accessToken: Secret("at-new"), tokenType: "Bearer", expiresIn: 3600, extendedExpiresIn: nil, refreshIn: nil,
             scopes: nil, refreshToken: Secret("rt-new"), isMultiResource: true,

@@ -91,6 +91,16 @@ internal import TokenStore
         #expect(try builder.decide(builder.parameters("newcomer"), AccountReference()).candidates == ["rt-family"])
     }
 
+    /// The refresh token of the family stays, for another app.
+    @Test func findsTheOnlyAccountOfWhichAnAppHasNotSignedOut() throws {
+        var builder = CacheBuilder()
+        for app in ["mine", "member"] { try builder.signIn("bob", builder.parameters(app), family: "1") }
+        builder.remove(
+            RemoveAccount(clientID: try builder.parameters("mine").clientID, account: CacheBuilder.account("bob")))
+        try builder.signIn("alice", builder.parameters("mine"), family: "1")
+        #expect(try builder.decide(builder.parameters("mine"), AccountReference()).token == "at-alice-User.Read")
+    }
+
     /// Not all of them are searched.
     @Test(arguments: [2, 256, 257, 1000])
     func isAmbiguousAmongManyAccountsOfTheApp(_ count: Int) throws {
@@ -119,6 +129,24 @@ internal import TokenStore
         let decision = try builder.decide(
             builder.parameters("mine"), AccountReference(username: "alice@contoso.com"))
         #expect((decision == .ambiguousAccount) == (count > 256))
+    }
+
+    /// An app has redeemed a refresh token of its own, and names the account by its username.
+    @Test(arguments: [256, 257])
+    func looksForARedeemedTokenAmongFewAccountsOfOneName(_ count: Int) throws {
+        var builder = CacheBuilder()
+        for number in 0..<count {
+            let tokens = IssuedTokens(
+                accessToken: Secret("at-\(number)"), refreshToken: Secret("rt-\(number)"),
+                idToken: CacheBuilder.idToken([
+                    "oid": "\(number)", "tid": "t\(number)", "preferred_username": "alice@contoso.com",
+                ]), homeAccountID: HomeAccountID(uid: "\(number)", utid: "t\(number)"))
+            try builder.save(tokens, from: .signIn, builder.parameters())
+        }
+        let accounts = builder.cache.accounts(
+            namedBy: AccountReference(username: "alice@contoso.com"), IssuedTokens(accessToken: Secret("at")),
+            at: .common, in: .standard)
+        #expect(accounts.count == (count > 256 ? 0 : count))
     }
 
     /// A page ends when a limited number of accounts has been examined, also if none of them is listed.
