@@ -33,6 +33,17 @@ struct RedemptionAttempt {
         }
     }
 
+    /// Continues, when every refresh token of the plan has been refused, with a new decision of the cache: with a token that need not be
+    /// renewed, or with refresh tokens that have not been refused.
+    mutating func updateAfterRefusals(_ decision: SilentDecision) {
+        guard sent != nil else { return }
+        switch decision {
+        case .use(_, .some), .redeem: update(decision)
+        // A token that should be renewed and cannot be is the plan's fallback.
+        case .use, .interactionRequired, .ambiguousAccount, .unread: break
+        }
+    }
+
     /// Records that the token that was sent last was refused.
     mutating func noteRefusal(_ error: TokenError, isV1: Bool) {
         hasChangedCache = hasChangedCache || error.details.hasChangedCache

@@ -124,15 +124,19 @@ final class RefreshTokenRedeemer {
                     try await redeem(&attempt, at: place, request)
                 }
                 guard turn != nil else { throw SharedRedemptions.abandoned }
-                if var result = attempt.result {
-                    result.hasChangedCache = attempt.hasChangedCache
-                    return result
-                }
             } catch  where error.allowsNextRefreshToken(request.parameters.version) {
                 attempt.noteRefusal(error, isV1: request.parameters.version == .v1)
+                // A sign-in or an import may have brought another token meanwhile.
+                if attempt.next == nil, let decision = try? await reader.decide(request, now: now).decision {
+                    attempt.updateAfterRefusals(decision)
+                }
             } catch {
                 throw error.changingCache(attempt.hasChangedCache)
             }
+        }
+        if var result = attempt.result {
+            result.hasChangedCache = attempt.hasChangedCache
+            return result
         }
         let refusal = attempt.refusal
         if let error = refusal?.error, error.refusesRequest { throw error.changingCache(attempt.hasChangedCache) }

@@ -68,6 +68,57 @@ internal import TokenModel
         #expect(attempt.next == nil)
     }
 
+    // MARK: Sign-ins during a refusal
+
+    /// The sign-in is the app's own, or that of another app of its family.
+    @Test(arguments: [false, true])
+    func sendsTheTokenThatASignInHasSavedBeforeTheRefusalOfAnother(isOfFamily: Bool) async throws {
+        let family = isOfFamily ? FamilyID.presumed : nil
+        var (first, second, parameters) = (
+            IssuedTokens.sample("alice", "1"), IssuedTokens.sample("alice", "2"), TokenParameters.sample()
+        )
+        (first.familyID, second.familyID) = (family, family)
+        if isOfFamily { parameters.clientID = try .sample(1) }
+        try await parts.save(first).value()
+        let request = await parts.acquire(.sample("alice"))
+        let redemption = await parts.provider.redemptions.next()
+        try await parts.save(second, parameters).value()
+        redemption.question.delivery?.recordSending()
+        redemption.fail(.invalidGrant)
+        try await parts.settle()
+        try #require(parts.provider.redemptions.count == 1)
+        let next = await parts.provider.redemptions.next()
+        #expect(next.token == "rt-2")
+        next.answer(.sample("alice", "3"))
+        #expect(try await request.value().accessToken == Secret("at-3"))
+        #expect(parts.store.notes == 0)
+    }
+
+    @Test func returnsTheAccessTokenThatASignInHasSavedBeforeTheRefusal() async throws {
+        try await parts.signIn("alice", "1").value()
+        parts.clock.advance(by: 7200)
+        let request = await parts.acquire(.sample("alice", force: false))
+        let redemption = await parts.provider.redemptions.next()
+        try await parts.signIn("alice", "2").value()
+        redemption.question.delivery?.recordSending()
+        redemption.fail(.invalidGrant)
+        #expect(try await request.value().accessToken == Secret("at-2"))
+        #expect(parts.provider.redemptions.count == 0)
+        #expect(parts.store.refreshTokens == ["rt-2"])
+    }
+
+    /// Each is refused once.
+    @Test func asksForASignInIfTheTokenOfTheLastSignInIsRefusedToo() async throws {
+        let (request, redemption) = try await parts.beginRedemption()
+        try await parts.signIn("alice", "2").value()
+        redemption.fail(.invalidGrant)
+        try await parts.settle()
+        try #require(parts.provider.redemptions.count == 1)
+        await parts.provider.redemptions.next().fail(.invalidGrant)
+        #expect(try await request.error()?.code == .interactionRequired)
+        #expect(parts.provider.redemptions.count == 0)
+    }
+
     // MARK: Changes of the cache
 
     /// The app may keep an archive that has the rejected refresh token.
