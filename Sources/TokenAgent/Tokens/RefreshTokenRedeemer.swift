@@ -101,14 +101,19 @@ final class RefreshTokenRedeemer {
         }
     }
 
-    /// The cached access token to use if the redemption fails or takes too long; nil if there is none, or if it has been removed meanwhile.
+    /// The cached access token to use if the redemption fails or takes too long: the plan's or, if another one that need not be renewed has
+    /// taken its place meanwhile, that one. Nil if there is none, or if it has been removed.
     private func fallback(of plan: RedemptionPlan, for request: AcquireTokenSilent) async -> TokenResult? {
         let group = request.parameters.sharingGroup
         guard let token = plan.fallback else { return nil }
         // By now, the tokens of the account may be in the store only.
         try? await reader.read(memory.cache.accounts(withTokensOf: plan.account, in: group), in: group)
-        guard memory.cache.stillHolds(token.accessToken, of: plan.account, in: group) else { return nil }
-        return token.answering(request.parameters.correlationID)
+        if memory.cache.stillHolds(token.accessToken, of: plan.account, in: group) {
+            return token.answering(request.parameters.correlationID)
+        }
+        let decision = try? await reader.decide(request, now: now).decision
+        guard case .use(let result, .some)? = decision else { return nil }
+        return result
     }
 
     /// Tries the refresh tokens of the plan in order. If one is being redeemed already, waits for its turn and makes a new plan.

@@ -80,6 +80,20 @@ internal import TokenModel
         #expect(try await parts.acquire(.sample("alice", force: false)).value().accessToken == Secret("at-2"))
     }
 
+    /// The provider does not respond to the renewal, and the app has signed in again meanwhile.
+    @Test func isTheTokenOfASignInThatHasReplacedTheOneBefore() async throws {
+        let parts = Parts()
+        let (request, redemption) = try await parts.beginRenewal()
+        try await parts.signIn("alice", "2").value()
+        try await parts.timers.advance(by: 2)
+        try await parts.settle()
+        try #require(request.isDone)
+        #expect(try await request.value().accessToken == Secret("at-2"))
+        redemption.fail(TokenError(.networkUnavailable, "no connection"))
+        try await parts.waitUntilIdle()
+        #expect(parts.store.refreshTokens == ["rt-2"])
+    }
+
     /// A token that has expired meanwhile is of no use.
     @Test func isNotReturnedAfterAWaitInWhichItExpired() async throws {
         let parts = Parts()
