@@ -167,27 +167,22 @@ final class RefreshTokenRedeemer {
             if attempt.isOutdated { attempt.update(try await reader.decide(request, now: now).decision) }
             guard let token = attempt.next, self.place(of: token, request) == place else { return }
             // A redemption may have ended between the decision and this turn, also without a wait: its token must not be sent again.
-            attempt.isOutdated = await isReplaced(token, in: request.parameters.sharingGroup)
+            try? await reader.read([token.account], in: request.parameters.sharingGroup)
+            attempt.isOutdated = memory.cache.hasReplaced(token, in: request.parameters.sharingGroup)
             if attempt.isOutdated { continue }
-            guard tokensInUse.isHeld(token.secret) else {
+            if tokensInUse.isHeld(token.secret) {
+                await tokensInUse.waitUntilReleased(token.secret)
+            } else {
                 attempt.sent = token
                 attempt.wasInterrupted = notes.wasInterrupted(token, in: request.parameters.sharingGroup)
                 let plan = attempt.plan
                 attempt.result = try await tokensInUse.exclusive(token.secret) { () async throws(TokenError) in
                     try await sender.send(token, plan, request.parameters, username: request.account.username)
                 }
-                return
+                if attempt.result != nil { return }
             }
-            await tokensInUse.waitUntilReleased(token.secret)
             attempt.isOutdated = true
         }
-    }
-
-    /// Whether the cache has another refresh token in the place of this one.
-    private func isReplaced(_ token: RefreshTokenRecord, in group: SharingGroup) async -> Bool {
-        try? await reader.read([token.account], in: group)
-        guard let current = memory.cache.refreshToken(inPlaceOf: token, in: group) else { return false }
-        return !current.secret.isUnread && current.secret != token.secret
     }
 
     private func place(of token: RefreshTokenRecord, _ request: AcquireTokenSilent) -> RecordKey {

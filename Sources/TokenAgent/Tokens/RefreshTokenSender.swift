@@ -35,9 +35,10 @@ final class RefreshTokenSender {
     /// Writes the redemption note, sends the refresh token, and saves the response.
     ///
     /// - Parameter username: the account's name as the request has it.
+    /// - Returns: nil if another token had taken the place of this one by the time at which the note was durable: this one is not sent.
     func send(
         _ token: RefreshTokenRecord, _ plan: RedemptionPlan, _ parameters: TokenParameters, username: String?
-    ) async throws(TokenError) -> TokenResult {
+    ) async throws(TokenError) -> TokenResult? {
         let group = parameters.sharingGroup
         let authority = try await authorities.resolve(
             plan.authority, parameters, username: memory.cache.username(of: plan.account, in: group) ?? username)
@@ -49,6 +50,10 @@ final class RefreshTokenSender {
         guard memory.cache.stillHolds(token, in: group), !memory.cache.isSignedOut(token.account, of: parameters) else {
             await deleteNote(of: token, in: group)
             throw TokenSaver.signedOutMeanwhile
+        }
+        guard !memory.cache.hasReplaced(token, in: group) else {
+            await deleteNote(of: token, in: group)
+            return nil
         }
         guard var request = authorities.tokenRequest(redeeming: token, at: authority, parameters) else {
             await deleteNote(of: token, in: group)

@@ -102,6 +102,13 @@ extension CredentialCache {
         partition(group)[token.account].refreshTokens[token.key]
     }
 
+    /// Whether a sign-in, an import or a redemption has put another refresh token in the place of this one. One that is in the store only may
+    /// be this one: callers read the account first.
+    package func hasReplaced(_ token: RefreshTokenRecord, in group: SharingGroup) -> Bool {
+        guard let held = refreshToken(inPlaceOf: token, in: group)?.secret else { return false }
+        return !held.isUnread && held != token.secret
+    }
+
     /// Whether an access token is still in the cache, including that of an account that has got its identifier since.
     ///
     /// Callers read the tokens of `accounts(withTokensOf:in:)` first. One that could not be read may be this one, and counts as this one.

@@ -92,6 +92,27 @@ internal import TokenModel
         try await lock.value()
     }
 
+    /// The sign-in is being saved when the request is decided, and is visible when the note of the token before it is durable.
+    @Test func sendsTheTokenOfASignInThatHasBeenSavedBeforeTheNote() async throws {
+        try await parts.signIn("alice", "1").value()
+        parts.store.hold()
+        let signIn = await parts.signIn("alice", "2")
+        let saving = await parts.store.commits.next()
+        let request = await parts.acquire(.sample("alice"))
+        let note = await parts.store.commits.next()
+        parts.store.hold(false)
+        saving.succeed()
+        try await signIn.value()
+        note.succeed()
+        let redemption = await parts.provider.redemptions.next()
+        #expect(redemption.token == "rt-2")
+        #expect(parts.store.notes == 1)
+        redemption.answer(.sample("alice", "3"))
+        #expect(try await request.value().accessToken == Secret("at-3"))
+        #expect(parts.store.refreshTokens == ["rt-3"])
+        #expect(parts.store.notes == 0)
+    }
+
     @Test func redeemsDuringAnImportButCommitsAfterIt() async throws {
         let (request, redemption) = try await parts.beginRedemption()
         let gate = Mailbox<Void>()

@@ -349,9 +349,11 @@ extension AgentCore {
             throw TokenError(.internalError, "there is no refresh token to send")
         }
         plan.authority = authority ?? plan.authority
-        return try await tokensInUse.exclusive(token.secret) { () async throws(TokenError) in
+        let result = try await tokensInUse.exclusive(token.secret) { () async throws(TokenError) in
             try await sender.send(token, plan, request.parameters, username: nil)
         }
+        guard let result else { throw TokenError(.internalError, "the refresh token was replaced before it was sent") }
+        return result
     }
 }
 
