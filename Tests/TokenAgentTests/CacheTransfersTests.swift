@@ -74,6 +74,12 @@ internal import TokenStore
         #expect(try await part.error()?.code == .storeUnavailable)
     }
 
+    /// A lock that was requested in the turn of the event loop in which the last part arrives cancels the import before it begins.
+    @Test func endsAnImportThatHasNotBegunWithTheReason() async throws {
+        let last = try await parts.beginImport("{}", cancelling: .storeWasLocked)
+        #expect(try await last.error()?.code == .storeUnavailable)
+    }
+
     /// The file is being read, and its parts are not in memory any more.
     @Test func continuesNoImportThatIsComplete() async throws {
         let (last, further) = try await parts.completeImportTwice()
@@ -225,6 +231,15 @@ extension Parts {
         let others = connections.dropFirst().map { pending(transfers.receive(request, from: $0)) }
         read.resume()
         return (complete, others)
+    }
+
+    /// Begins the import of a file of MSAL's libraries, and cancels it in the same turn of the event loop.
+    fileprivate func beginImport(_ file: String, cancelling reason: TokenError) throws -> Pending<ImportCache.Reply> {
+        let transfers = try makeTransfers()
+        let request = ImportCache(format: .msalJSON, data: Secret(file), isLast: true)
+        let answer = transfers.receive(request, from: ConnectionID(number: 1))
+        transfers.cancelAll(reason)
+        return pending(answer)
     }
 
     /// Sends the last part of an import twice in one turn of the event loop.

@@ -74,14 +74,15 @@ final class CacheTransfers {
             upload.expiry = request.isLast ? nil : scheduleExpiry(of: id)
             table.keep(upload, as: id)
             guard request.isLast else { return .now(.success(ImportCache.Reply(importID: id))) }
-            let (begun, file) = (upload.request, table.completeUpload(id))
+            let (begun, file, cancellation) = (upload.request, table.completeUpload(id), cancellation)
             return .later(
                 tasks.start { () async throws(TokenError) in
                     defer {
                         self.table.discard(id)
                         ReleasedMemory.returnToSystem()
                     }
-                    return ImportCache.Reply(importID: id, report: try await self.finish(begun, file))
+                    let report = try await self.finish(begun, file, cancellation)
+                    return ImportCache.Reply(importID: id, report: report)
                 })
         } catch {
             return .now(.failure(error))
@@ -201,8 +202,12 @@ final class CacheTransfers {
     ///
     /// The import is computed before it is its turn to be saved: other changes are saved meanwhile. If they have changed the cache, it
     /// is computed again.
-    private func finish(_ request: ImportCache, _ file: ForeignFile) async throws(TokenError) -> ImportCache.Report {
-        let (clouds, now, cancellation) = (memory.cache.clouds, now(), cancellation)
+    ///
+    /// - Parameter cancellation: that of the time at which the last part arrived.
+    private func finish(
+        _ request: ImportCache, _ file: ForeignFile, _ cancellation: TransferCancellation
+    ) async throws(TokenError) -> ImportCache.Report {
+        let (clouds, now) = (memory.cache.clouds, now())
         let (foreign, budget) = try await reading.run { [readingTime, timeZone] () throws(TokenError) in
             let budget = ImportBudget(readingTime, cancellation)
             let foreign = try ForeignCache(
