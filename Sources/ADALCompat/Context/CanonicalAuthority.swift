@@ -12,7 +12,7 @@ final class CanonicalAuthority: Sendable, Equatable {
     /// Returns nil unless `url` is an `https` URL (or `http` on a loopback host) with a host and a first path segment.
     init?(_ url: String) {
         guard let trimmed = url.trimmedNonEmpty?.lowercased(), let parts = URLComponents(string: trimmed),
-            let scheme = parts.scheme, let host = parts.percentEncodedHost, !host.isEmpty,
+            let scheme = parts.scheme, let host = parts.encodedHost, !host.isEmpty,
             let tenant = parts.percentEncodedPath.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
                 .first,
             tenant.removingPercentEncoding?.trimmedNonEmpty != nil

@@ -8,7 +8,7 @@
 package struct URLParts: Sendable, Equatable {
     /// The scheme in lower case.
     package let scheme: String
-    /// The host in lower case, without brackets.
+    /// The host in lower case and in ASCII, without brackets.
     package let host: String
     /// The host and, unless it is the default, the port, in lower case.
     package let environment: String
@@ -17,8 +17,8 @@ package struct URLParts: Sendable, Equatable {
     /// The segments of the path as written, percent-encoded, without empty ones.
     package let segments: [String]
 
-    /// - Throws: `invalidDeveloperParameter` (-51112) if `url` has no scheme, no host or an encoded host, names a user, or
-    ///   has a port above 65535.
+    /// - Throws: `invalidDeveloperParameter` (-51112) if `url` has no scheme, no host, an encoded host or one that is not in ASCII,
+    ///   names a user, or has a port above 65535.
     package init(_ url: String) throws(TokenError) {
         if let plain = URLParts(plain: url) {
             self = plain
@@ -29,15 +29,23 @@ package struct URLParts: Sendable, Equatable {
 
     /// Parses any URL, without the fast path.
     package init(parsing url: String) throws(TokenError) {
-        let parts = URLComponents(string: url.trimmedNonEmpty ?? "")
+        let text = url.trimmedNonEmpty ?? ""
+        let parts = URLComponents(string: text)
         // Checked first, so that no other message contains a password.
         guard parts?.user == nil, parts?.password == nil else {
             throw TokenError(.invalidDeveloperParameter, "a URL with a user name in it is not an authority")
         }
-        guard let parts, let scheme = parts.scheme?.lowercased(), let host = parts.host?.lowercased(),
+        guard Self.hasHostInASCII(text) else {
+            throw TokenError(
+                .invalidDeveloperParameter,
+                "\(url) has a host with characters that are not ASCII; write it as the domain name system has it, in the form "
+                    + "xn--…")
+        }
+        // The encoded form: the other one of `xn--…` is in Unicode in programs that have all of Foundation.
+        guard let parts, let scheme = parts.scheme?.lowercased(), let host = parts.encodedHost?.lowercased(),
             !host.withoutBrackets.isEmpty,
             // The host must not be encoded: `a%2Fb` would be the host `a/b`, and a URL with it would lead to `a`.
-            parts.encodedHost?.lowercased() == host
+            !host.utf8.contains(UInt8(ascii: "%"))
         else { throw TokenError(.invalidDeveloperParameter, "\(url) is not a URL with a scheme and a host") }
         // A number that is too large even to be read is no port of `parts`. To look for one costs as much as the rest.
         guard parts.port.map({ $0 == 0 || Self.isPort($0) }) ?? (parts.rangeOfPort == nil) else {
@@ -50,6 +58,15 @@ package struct URLParts: Sendable, Equatable {
         self.port = standard ? nil : parts.port
         self.environment = port.map { "\(literal):\($0)" } ?? literal
         self.segments = parts.percentEncodedPath.split(separator: "/").map(String.init)
+    }
+
+    /// Whether a URL has no host, or one of ASCII characters. Foundation converts any other to `xn--…` in programs that have all of it, and
+    /// encodes it with `%` in the rest, such as the agent.
+    private static func hasHostInASCII(_ url: String) -> Bool {
+        // The scheme with its colon, nothing, and the host with what follows it.
+        let pieces = url.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 2, omittingEmptySubsequences: false)
+        guard pieces.count == 3, pieces[1].isEmpty else { return true }
+        return pieces[2].prefix { !"/?#".utf8.contains($0) }.allSatisfy { $0 < 0x80 }
     }
 
     private init(scheme: String, host: String, environment: String, segments: [String]) {

@@ -15,6 +15,8 @@ internal import Testing
         ("http://localhost:8080/common", "http://localhost:8080/common"),
         ("http://127.0.0.1:8080/Contoso", "http://127.0.0.1:8080/contoso"),
         ("http://[::1]:8080/common", "http://[::1]:8080/common"),
+        ("https://xn--bcher-kva.example/ADFS/", "https://xn--bcher-kva.example/adfs"),
+        ("https://Bücher.example:8443/adfs", "https://xn--bcher-kva.example:8443/adfs"),
     ])
     func canonicalises(given: String, expected: String) throws {
         var error: ADAuthenticationError?

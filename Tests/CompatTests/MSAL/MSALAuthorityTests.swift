@@ -13,6 +13,8 @@ internal import Testing
             "https://login.microsoftonline.com/Contoso.COM"
         ),
         ("https://login.example.com:8443/T1", "MSALAADAuthority", "https://login.example.com:8443/T1"),
+        ("https://xn--bcher-kva.example:8443/T1", "MSALAADAuthority", "https://xn--bcher-kva.example:8443/T1"),
+        ("https://bücher.example/T1", "MSALAADAuthority", "https://xn--bcher-kva.example/T1"),
         ("http://localhost:8080/common", "MSALAADAuthority", "http://localhost:8080/common"),
         (
             "https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com/B2C_1_in?p=1", "MSALB2CAuthority",

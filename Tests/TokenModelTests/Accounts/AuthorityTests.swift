@@ -40,6 +40,8 @@ internal import TokenModel
             given: "https://contoso.ciamlogin.com/Tenant/more", url: "https://contoso.ciamlogin.com/tenant", kind: .ciam
         ),
         Row(given: "https://login.example.com/a%3Fb%2Fc", url: "https://login.example.com/a%3fb%2fc"),
+        Row(given: "https://xn--bcher-kva.example/contoso", url: "https://xn--bcher-kva.example/contoso"),
+        Row(given: "https://XN--Bcher-KVA.example:8443/c", url: "https://xn--bcher-kva.example:8443/c"),
         Row(given: "http://localhost:8080/common", url: "http://localhost:8080/common"),
         Row(given: "http://localhost:80/common", url: "http://localhost/common"),
         Row(given: "http://127.1.2.3/common", url: "http://127.1.2.3/common"),
@@ -108,6 +110,17 @@ internal import TokenModel
     func refusesWhatCannotIssueTokens(url: String) {
         let error = #expect(throws: TokenError.self) { try Authority(url) }
         #expect(error?.code == .invalidDeveloperParameter)
+    }
+
+    /// Programs that have all of Foundation would convert them, and the agent has a part of it.
+    @Test(arguments: [
+        "https://bücher.example/common", "https://BÜCHER.example:8443/common", "https://login。example.com/common",
+        "https://login.example.com\u{200B}/common", "https://\u{212A}.example?x",
+    ])
+    func asksForTheASCIIFormOfAHost(url: String) {
+        let error = #expect(throws: TokenError.self) { try Authority(url, kind: .openID) }
+        #expect(error?.code == .invalidDeveloperParameter)
+        #expect(error?.message.hasSuffix("in the form xn--…") == true, "\(error?.message ?? "")")
     }
 
     /// The last one is more than a number can be for a parser that would leave it out.
