@@ -14,8 +14,9 @@ struct FormParameters: Sendable {
 
     init() {}
 
-    /// Decodes a query or a body; `+` is a space. Nil if the percent-encoding is invalid, a name occurs twice, which RFC 6749
-    /// section 3.1 forbids, there are more than 64 parameters, or one of them has too many combining characters in a row.
+    /// Decodes a query or a body; `+` is a space, and U+FFFD stands for bytes that are not UTF-8: some providers describe an error in
+    /// another encoding. Nil if the percent-encoding is invalid, a name occurs twice, which RFC 6749 section 3.1 forbids, there are more
+    /// than 64 parameters, or one of them has too many combining characters in a row.
     init?(decoding text: Substring) {
         for pair in text.split(separator: "&") {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -120,7 +121,8 @@ struct FormParameters: Sendable {
             default: bytes.append(byte)
             }
         }
-        return String(validating: bytes, as: UTF8.self).flatMap { CombiningCharacters.areExcessive(in: $0) ? nil : $0 }
+        let decoded = String(decoding: bytes, as: UTF8.self)
+        return CombiningCharacters.areExcessive(in: decoded) ? nil : decoded
     }
 
     private static func digit(_ byte: UInt8) -> UInt8? {

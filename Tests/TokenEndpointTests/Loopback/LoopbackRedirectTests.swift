@@ -77,6 +77,21 @@ internal import TokenModel
         #expect(shown.status == 404)
     }
 
+    /// Without this response, the sign-in would wait until its time-out.
+    @Test func reportsAnErrorWhoseDescriptionIsNotUTF8() async throws {
+        let redirect = try await listen("http://127.0.0.1/cb")
+        defer { redirect.close() }
+        let shown = try await open(
+            redirect.redirectURI + "?error=access_denied&error_description=f%FCr+M%FCller&state=s")
+        try #require(shown.status == 200)
+        let url = try await redirect.response()
+        let error = #expect(throws: TokenError.self) {
+            try AuthorizationResponse(url: url, expectedState: "s", issuer: nil)
+        }
+        #expect(error?.code == .accessDenied)
+        #expect(error?.details.errorDescription == "f\u{FFFD}r M\u{FFFD}ller")
+    }
+
     /// RFC 6749 section 3.1.2: a redirect keeps the query of the redirect URI.
     @Test func readsTheResponseAtARedirectURIWithAQuery() async throws {
         let redirect = try await listen("http://127.0.0.1/cb?tenant=1")

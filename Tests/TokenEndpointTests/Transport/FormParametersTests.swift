@@ -20,13 +20,19 @@ internal import Testing
         #expect(form.encoded == "scope=https%3A%2F%2Fx%2F.default%20a%2Bb~c")
     }
 
-    @Test(arguments: ["a=1&a=2", "a=%", "a=%4", "a=%zz", "a=%ff"])
+    @Test(arguments: ["a=1&a=2", "a=%", "a=%4", "a=%zz", "%fe=1&%ff=2"])
     func refusesRepeatsAndBrokenEncoding(text: String) {
         #expect(FormParameters(decoding: text[...]) == nil)
     }
 
     @Test func readsAPlusAsASpace() {
         #expect(FormParameters(decoding: "error_description=no+way&flag")?["error_description"] == "no way")
+    }
+
+    @Test func readsWhatIsUTF8BesideAnotherEncoding() throws {
+        let decoded = try #require(FormParameters(decoding: "error=x&error_description=f%FCr+M%FCller"))
+        #expect(decoded["error"] == "x")
+        #expect(decoded["error_description"] == "f\u{FFFD}r M\u{FFFD}ller")
     }
 
     /// Finding a name twice takes a time that is quadratic in their number, and comparing such texts one that is quadratic in their
