@@ -34,9 +34,15 @@ struct HTTPResponse: Sendable {
     /// Whether the status is one of OAuth responses, successful or not.
     var isOAuth: Bool { [200, 400, 401].contains(status) }
 
-    /// The body as a JSON object; nil if it is not one.
+    /// The body as a JSON object; nil if it is not one. In a response with the status of an error, U+FFFD stands for bytes that are not
+    /// UTF-8: some servers describe an error in ISO 8859-1.
     var json: JSONTree? {
-        guard let value = try? JSONReader.read(body, maximumValues: JSONReader.valuesOfMessage), value.isObject else {
+        if let object = Self.object(body) { return object }
+        return status < 400 ? nil : Self.object(Secret(body.reveal()))
+    }
+
+    private static func object(_ text: Secret) -> JSONTree? {
+        guard let value = try? JSONReader.read(text, maximumValues: JSONReader.valuesOfMessage), value.isObject else {
             return nil
         }
         return value

@@ -42,6 +42,21 @@ internal import TokenModel
         }
     }
 
+    /// An app has to learn that its user must sign in. Only an error is read so: a token may not have another character in place of its own.
+    @Test(arguments: [(400, TokenError.Code.invalidGrant), (200, .serverInvalidResponse)])
+    func readsAnErrorWhoseDescriptionIsNotUTF8(status: Int, code: TokenError.Code) {
+        let json = #"{"error":"invalid_grant","error_description":"für Müller","error_codes":[50173]}"#
+        let latin = json.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
+        let response = HTTPResponse(endpoint: "https://login.example/token", status: status, body: Secret(bytes: latin))
+        let error = #expect(throws: TokenError.self) {
+            try response.oauthObject(of: .common, isOfSignIn: false)
+        }
+        #expect(error?.code == code)
+        guard status == 400 else { return }
+        #expect(error?.details.errorDescription == "f\u{FFFD}r M\u{FFFD}ller")
+        #expect(error?.details.stsErrorCodes == [50173])
+    }
+
     // Mirrors: MSIDErrorCodeForOAuthError, which has no code for either; the sign-in that they require has just failed
     @Test(
         arguments: [
