@@ -2,8 +2,9 @@ package import TokenModel
 
 /// What a published socket serves, and to whom: pure functions of the request and of its result.
 ///
-/// A request is refused rather than changed, except that the account is filled in and the redirect URI left out. A result is checked
-/// again, whatever the request says: an identity provider may grant more than was requested, and a cached token may have more scopes.
+/// A request is refused rather than changed, except that the account is filled in, the redirect URI left out, and the app and its scopes
+/// are spelled as published. A result is checked again, whatever the request says: an identity provider may grant more than was
+/// requested, and a cached token may have more scopes.
 package struct SocketRules: Sendable, Equatable {
     /// The users who may connect.
     package var userIDs: Set<UInt32>
@@ -62,6 +63,13 @@ package struct SocketRules: Sendable, Equatable {
         // The token endpoint compares the redirect URI with the app's registration, and would refuse the refresh token
         // for a wrong one, which any peer could send.
         request.parameters.redirectURI = nil
+        // For OpenID providers, case matters in both.
+        if let index = clientIDs.firstIndex(of: parameters.clientID) {
+            request.parameters.clientID = clientIDs[index]
+        }
+        let known = scopes.union(.reserved).scopes
+        request.parameters.scopes = ScopeSet(
+            parameters.scopes.scopes.map { scope in known.first { ScopeSet([$0]).contains(scope) } ?? scope })
         if let account {
             guard account.isMeant(by: request.account) else { throw Self.denied("it serves another account") }
             request.account = account

@@ -87,6 +87,13 @@ internal import TokenModel
         #expect(admitted.allowsExtendedLifetime && admitted.parameters.scopes == request.parameters.scopes)
     }
 
+    /// A provider for which case matters would refuse the owner's refresh token, and the owner's apps would get that error for two minutes.
+    @Test func asksForTheAppAndTheScopesInThePublishedSpelling() throws {
+        let admitted = try Self.rules().admitted(Self.silent("NOTES", scopes: ["OpenID", "user.READ"]))
+        #expect(admitted.parameters.clientID.text == "notes")
+        #expect(admitted.parameters.scopes.scopes == ["openid", "User.Read"])
+    }
+
     /// Each policy and each tenant would get the owner's refresh token.
     @Test func servesAnAuthorityOfB2COrExternalIDOnlyIfItIsNamed() throws {
         for (url, kind) in [

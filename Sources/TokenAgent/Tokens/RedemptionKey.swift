@@ -8,12 +8,13 @@ struct RedemptionKey: Hashable {
     struct Target: Hashable {
         /// The fingerprint of the refresh token, since errors are kept longer than the token.
         let refreshToken: String
-        let clientID: ClientID
+        /// Case matters for some providers, here and in the scopes.
+        let clientID: ExactText
         let authority: Authority
-        let scopes: ScopeSet
+        let scopes: Set<ExactText>
 
         /// The length of what the app has named, in bytes.
-        var length: Int { scopes.scopes.reduce(0) { $0 + $1.utf8.count } }
+        var length: Int { scopes.reduce(0) { $0 + $1.text.utf8.count } }
     }
 
     let target: Target
@@ -40,8 +41,8 @@ struct RedemptionKey: Hashable {
     init?(_ plan: RedemptionPlan, _ parameters: TokenParameters) {
         guard let first = plan.candidates.first else { return nil }
         target = Target(
-            refreshToken: Fingerprint.of(first.secret), clientID: parameters.clientID, authority: plan.authority,
-            scopes: parameters.scopes)
+            refreshToken: Fingerprint.of(first.secret), clientID: ExactText(parameters.clientID.text),
+            authority: plan.authority, scopes: Set(parameters.scopes.scopes.map(ExactText.init)))
         others = plan.candidates.dropFirst().map { Fingerprint.of($0.secret) }
         redirectURI = parameters.redirectURI.map(ExactText.init)
         group = parameters.sharingGroup

@@ -19,6 +19,12 @@ internal import TokenModel
         Change(testDescription: "authority") { plan, _ in plan.authority = .common.withRealm("organizations") },
         Change(testDescription: "client ID") { $1.clientID = try .sample(1) },
         Change(testDescription: "scopes") { $1.scopes = ScopeSet(["Mail.Read"]) },
+        Change(testDescription: "spelling of the client ID") {
+            $1.clientID = ClientID($1.clientID.text.uppercased()) ?? $1.clientID
+        },
+        Change(testDescription: "spelling of a scope") {
+            $1.scopes = ScopeSet($1.scopes.scopes.map { $0.uppercased() })
+        },
         Change(testDescription: "sharing group") { $1.sharingGroup = try #require(SharingGroup("other")) },
         Change(testDescription: "version") { $1.version = .v1 },
         Change(testDescription: "redirect URI") { $1.redirectURI = "http://localhost/other" },
@@ -43,6 +49,14 @@ internal import TokenModel
         var again = TokenParameters.sample()
         again.correlationID = CorrelationID()
         let key = try #require(RedemptionKey(Self.plan(), .sample()))
+        #expect(try RedemptionKey(Self.plan(), again) == key)
+    }
+
+    @Test func isTheSameForScopesInAnotherOrder() throws {
+        var (parameters, again) = (TokenParameters.sample(), TokenParameters.sample())
+        parameters.scopes = ScopeSet(["User.Read", "Mail.Read"])
+        again.scopes = ScopeSet(["Mail.Read", "User.Read"])
+        let key = try #require(RedemptionKey(Self.plan(), parameters))
         #expect(try RedemptionKey(Self.plan(), again) == key)
     }
 
