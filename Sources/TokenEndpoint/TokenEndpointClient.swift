@@ -55,14 +55,18 @@ package final class TokenEndpointClient: Sendable {
                 of: request.authority, version: request.version, correlationID: request.correlationID)
             let form = try request.form(reservedScopes: endpoints.reservedScopes)
             let (now, delivery) = (now, delivery ?? DeliveryTracker())
+            let (begin, limit) = (now(), transport.timeLimit)
             do throws(TokenError) {
                 let endpoint = try request.requireAllowedEndpoint(endpoints.token)
                 return try await transport.send(
                     HTTPRequest(
                         url: endpoints.token, form: form, correlationID: request.correlationID, delivery: delivery)
                 ) { (response) throws(TokenError) in
+                    let end = now()
+                    // The time limit does not count the time for which the machine sleeps, with the response in its memory.
+                    let age = end - begin > limit ? end - begin : 0
                     var tokens = try IssuedTokens(
-                        response, to: request, issuer: endpoints.issuer?.identifier, now: now(), delivery)
+                        response, to: request, issuer: endpoints.issuer?.identifier, now: end, age: age, delivery)
                     tokens.endpoint = endpoint
                     return tokens
                 } readIncomplete: { part in

@@ -4,9 +4,10 @@ extension IssuedTokens {
     /// - Parameters:
     ///   - issuer: the issuer that the provider's discovery document names, as in `Endpoints.issuer`.
     ///   - now: this machine's time, in seconds since 1970.
+    ///   - age: the time since the response was sent, in seconds, if the machine has slept meanwhile.
     ///   - delivery: gets the tokens of a response that is not valid.
     init(
-        _ response: HTTPResponse, to request: TokenRequest, issuer: String?, now: Int64,
+        _ response: HTTPResponse, to request: TokenRequest, issuer: String?, now: Int64, age: Int64 = 0,
         _ delivery: DeliveryTracker? = nil
     ) throws(TokenError) {
         let object: JSONTree
@@ -20,7 +21,7 @@ extension IssuedTokens {
             }
             throw error
         }
-        self.init(object, to: request, now: now)
+        self.init(object, to: request, now: now, age: age)
         do throws(TokenError) {
             try requireValid(response, to: request, issuer: issuer, now: now)
         } catch {
@@ -68,15 +69,18 @@ extension IssuedTokens {
         }
     }
 
-    /// Durations come before times: they do not depend on this machine's clock.
-    private init(_ object: JSONTree, to request: TokenRequest, now: Int64) {
+    /// Durations come before times: they do not depend on this machine's clock. They began when the response was sent.
+    private init(_ object: JSONTree, to request: TokenRequest, now: Int64, age: Int64 = 0) {
         let clientInfo = object.text("client_info")
+        func rest(of duration: Int64) -> Int64 { max(duration - age, 0) }
         self.init(
             accessToken: object.text("access_token").map { Secret($0) },
             tokenType: object.text("token_type") ?? "Bearer",
-            expiresIn: object.seconds("expires_in") ?? object.seconds(from: now, to: "expires_on") ?? 3600,
-            extendedExpiresIn: object.seconds("ext_expires_in") ?? object.seconds(from: now, to: "ext_expires_on"),
-            refreshIn: object.seconds("refresh_in") ?? object.seconds(from: now, to: "refresh_on"),
+            expiresIn: object.seconds("expires_in").map(rest) ?? object.seconds(from: now, to: "expires_on")
+                ?? rest(of: 3600),
+            extendedExpiresIn: object.seconds("ext_expires_in").map(rest)
+                ?? object.seconds(from: now, to: "ext_expires_on"),
+            refreshIn: object.seconds("refresh_in").map(rest) ?? object.seconds(from: now, to: "refresh_on"),
             // Limited here, so that a million scopes are not handled on the event loop.
             scopes: object.text("scope").map { ScopeSet(target: $0).limited(keeping: request.scopes) },
             refreshToken: object.text("refresh_token").map { Secret($0) },

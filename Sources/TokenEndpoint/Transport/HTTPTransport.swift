@@ -24,6 +24,9 @@ final class HTTPTransport: Sendable {
     /// connection of its own; the agent leaves file descriptors for them. Further ones wait. The agent lets no peer use all of the others.
     static let connections = 128
 
+    /// The time limit of a request and its retry, in seconds.
+    var timeLimit: Int64 { timing.total.components.seconds }
+
     private func engine(for host: String) -> CurlEngine { CloudDirectory.isBuiltIn(host) ? clouds : others }
 
     /// Sends a request, and returns what `read` makes of the response, whatever its status.

@@ -14,13 +14,14 @@ struct EndpointFixture: Sendable {
     static func with(
         isSecure: Bool = false, host: String = "127.0.0.1", path: String = "/common", kind: Authority.Kind? = nil,
         network: NetworkSettings? = nil, timing: HTTPTiming = EndpointFixture.patient,
+        now: @escaping @Sendable () -> Int64 = { 1_800_000_000 },
         _ script: @escaping ScriptedServer.Script, _ body: (EndpointFixture) async throws -> Void
     ) async throws {
         let network = try network ?? NetworkSettings(environment: [:])
         try await ScriptedServer.with(isSecure: isSecure, script) { server in
             let url = "\(isSecure ? "https" : "http")://\(host):\(server.port)\(path)"
             let endpoint = TokenEndpointClient(
-                network: network, allowsLoopbackHTTP: true, timing: timing, now: { 1_800_000_000 })
+                network: network, allowsLoopbackHTTP: true, timing: timing, now: now)
             try await withCleanup {
                 try await body(
                     EndpointFixture(endpoint: endpoint, server: server, authority: Authority(url, kind: kind)))

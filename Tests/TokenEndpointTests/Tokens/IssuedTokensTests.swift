@@ -59,6 +59,39 @@ internal import TokenModel
         #expect(tokens.refreshIn == refreshIn)
     }
 
+    /// The machine sleeps between the request and the response. Within the time limit of 600 seconds it was awake, as far as is known.
+    @Test(
+        arguments: [
+            (600, 5000, 7000, 900), (601, 4399, 6399, 299), (36_000, 0, 0, 0),
+        ] as [(Int64, Int64, Int64, Int64)])
+    func countsTheTimeForWhichAResponseHasWaited(
+        passed: Int64, expiresIn: Int64, extended: Int64, refreshIn: Int64
+    ) async throws {
+        let clock = TestClock(1_800_000_000)
+        let durations = #","expires_in":5000,"ext_expires_in":7000,"refresh_in":900}"#
+        let body = String(Answers.minimal.dropLast() + durations)
+        let script: ScriptedServer.Script = { request in
+            guard request.path.hasSuffix("/token") else { return .answer(status: 404, body: "") }
+            clock.advance(by: passed)
+            return .json(body)
+        }
+        try await EndpointFixture.with(now: { clock.now }, script) { fixture in
+            let response = try await fixture.endpoint.redeem(.sample(fixture.authority))
+            #expect(response.expiresIn == expiresIn)
+            #expect(response.extendedExpiresIn == extended)
+            #expect(response.refreshIn == refreshIn)
+        }
+    }
+
+    /// A time does not depend on that of the response, and a lifetime that is not named began with it.
+    @Test(arguments: [(#","expires_on":9000}"#, 4000), ("}", 3500)] as [(String, Int64)])
+    func countsTheTimeForWhichAResponseHasWaitedOnlyInDurations(ending: String, expiresIn: Int64) throws {
+        let body = Secret(String(Answers.minimal.dropLast() + ending))
+        let response = HTTPResponse(endpoint: "the token endpoint", status: 200, body: body)
+        let tokens = try IssuedTokens(response, to: .sample(.common), issuer: nil, now: 5000, age: 100)
+        #expect(tokens.expiresIn == expiresIn)
+    }
+
     @Test(arguments: [#""\ud800""#, "1e999", #"{"a":[{"b":{}}]}"#, "123456789012345678901234567890123456789.5"])
     func ignoresUnknownMembersOfAnyKind(value: String) throws {
         let body = String(Answers.minimal.dropLast() + #","expires_in":60,"unknown":\#(value)}"#)
