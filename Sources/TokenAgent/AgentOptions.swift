@@ -1,6 +1,7 @@
 package import AccessPolicy
 package import AgentSandbox
 package import AuditLog
+internal import CAgentSystem
 package import Dispatch
 package import Logging
 package import TokenEndpoint
@@ -60,6 +61,8 @@ package struct AgentOptions: Sendable {
     package var importSavingTime = Duration.seconds(30)
     /// The clock, in seconds since 1970.
     package var now: @Sendable () -> Int64
+    /// The seconds since the start of the machine, which go on while it sleeps, and which no setting of the clock changes.
+    package var uptime: @Sendable () -> Int64 = { agent_read_times().uptime }
     /// The timers, which tests replace.
     package var timers = Timers.system
     /// The time-outs for token endpoints and browsers.

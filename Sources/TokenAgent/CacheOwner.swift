@@ -51,7 +51,7 @@ actor CacheOwner {
             core, userID: options.policy.userID, browserTimeout: options.httpTiming.browser)
         signOutPages = SignOutPages(core)
         transfers = CacheTransfers(core, options)
-        sockets = PublishedSockets(core, userID: options.policy.userID)
+        sockets = PublishedSockets(core, userID: options.policy.userID, uptime: options.uptime)
         diagnosis = AgentHealth(core, lifecycle: lifecycle, sockets: sockets, audit: audit, options: options)
         self.core = core
         self.lifecycle = lifecycle

@@ -133,6 +133,7 @@ package struct AgentFixture: Sendable {
             logger: logger)
         options.storeVFS = disk?.name
         options.timers = timers.timers
+        options.uptime = { clock.uptime }
         options.httpTiming = .patient
         if let importLimit { options.importLimit = importLimit }
         return options

@@ -31,6 +31,8 @@ final class PublishedSockets {
         let publication: Publication
         let listener: any Channel
         let timer: Timers.Timer
+        /// The end of the socket, in seconds of the machine's uptime.
+        let uptimeAtEnd: Int64
         /// The positions of lists that were returned to peers: a position names an account, which need not be one of the socket's.
         var positions: [String: String] = [:]
         var lastPosition = 0
@@ -40,6 +42,7 @@ final class PublishedSockets {
     private let tasks: TaskTracker
     private let loop: any EventLoop
     private let now: @Sendable () -> Int64
+    private let uptime: @Sendable () -> Int64
     private let logger: Logger
     private let ownUser: UInt32
     private var server: Server?
@@ -49,11 +52,13 @@ final class PublishedSockets {
     private var lastID: UInt64 = 0
     private var isStopping = false
 
-    init(_ core: AgentCore, userID: UInt32) {
+    /// - Parameter uptime: as `AgentOptions.uptime`.
+    init(_ core: AgentCore, userID: UInt32, uptime: @escaping @Sendable () -> Int64) {
         memory = core.memory
         tasks = core.tasks
         loop = core.loop
         now = core.now
+        self.uptime = uptime
         logger = core.logger
         ownUser = userID
     }
@@ -88,9 +93,10 @@ final class PublishedSockets {
                 ? TokenError(.agentUnavailable, "the agent is stopping")
                 : TokenError(.internalError, "cannot listen on \(publication.path)")
         }
-        let lifetime = TimeAmount.seconds(max(publication.expiresOn - now(), 0))
-        let timer = tasks.schedule(after: lifetime) { [weak self] in self?.expire(publication.id) }
-        active.append(Active(publication: publication, listener: listener, timer: timer))
+        let lifetime = max(publication.expiresOn - now(), 0)
+        let timer = tasks.schedule(after: .seconds(lifetime)) { [weak self] in self?.expire(publication.id) }
+        active.append(
+            Active(publication: publication, listener: listener, timer: timer, uptimeAtEnd: uptime() + lifetime))
         watch(listener, of: publication)
         logger.notice(
             "published",
@@ -103,6 +109,9 @@ final class PublishedSockets {
         current.map { entry in
             var socket = entry.publication.summary
             socket.connections = Int64(server?.connections(entry.publication) ?? 0)
+            // The seconds of the two clocks begin at different moments.
+            let end = now() + timeLeft(of: entry)
+            if end < socket.expiresOn - 1 { socket.expiresOn = end }
             return socket
         }
     }
@@ -111,9 +120,12 @@ final class PublishedSockets {
     var paths: [String] { current.map(\.publication.path) }
 
     /// The sockets whose time is not over. The others are closed by their timers, or by ``closeOverdue()``.
-    private var current: [Active] {
-        let time = now()
-        return active.filter { time < $0.publication.expiresOn }
+    private var current: [Active] { active.filter { timeLeft(of: $0) > 0 } }
+
+    /// The time that is left of a socket, in seconds: by the clock or, if that is less, by the uptime, since the clock may have been set
+    /// back.
+    private func timeLeft(of entry: Active) -> Int64 {
+        min(entry.publication.expiresOn - now(), entry.uptimeAtEnd - uptime())
     }
 
     /// Closes the socket with a path or label, and its connections; returns its label, or nil if there is no such socket.
@@ -129,11 +141,14 @@ final class PublishedSockets {
     /// Whether a socket is open. One whose time is over is closed: the timer does not count the time of a suspended machine.
     func isServing(_ publication: Publication) -> Bool {
         guard !isStopping else { return true }
-        guard now() < publication.expiresOn else {
+        guard let entry = active.first(where: { $0.publication.id == publication.id }) else {
+            return pending.contains { $0.id == publication.id }
+        }
+        guard timeLeft(of: entry) > 0 else {
             expire(publication.id)
             return false
         }
-        return active.contains { $0.publication.id == publication.id } || pending.contains { $0.id == publication.id }
+        return true
     }
 
     /// Stops accepting connections, and removes the files. Connections that are open stay so, until the server ends them.
@@ -177,8 +192,7 @@ final class PublishedSockets {
 
     /// Closes the sockets whose time is over: the timers do not count the time of a suspended machine.
     func closeOverdue() {
-        let time = now()
-        for entry in active where time >= entry.publication.expiresOn { expire(entry.publication.id) }
+        for entry in active where timeLeft(of: entry) <= 0 { expire(entry.publication.id) }
     }
 
     private func expire(_ id: UInt64) {

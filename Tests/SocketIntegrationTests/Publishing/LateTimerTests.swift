@@ -20,6 +20,35 @@ internal import TokenWire
         }
     }
 
+    /// The clock was an hour ahead, and the machine sleeps after it was set. By the clock, the time of the socket is not over.
+    @Test func servesNothingAfterItsTimeAlsoIfTheClockWasSetBack() async throws {
+        try await AgentFixture.with { f in
+            try await f.published(lifetime: 600) { client in
+                let peer = try RawPeer(client.socketPath)
+                #expect(try await peer.ask(GetStatus()) != nil)
+                f.clock.adjust(by: -3600)
+                #expect(try await f.agent.listSockets().map(\.expiresOn) == [f.clock.now + 600])
+                f.clock.advance(by: 599)
+                #expect(try await peer.ask(GetStatus()) != nil)
+                f.clock.advance(by: 1)
+                #expect(try await peer.ask(GetStatus()) == nil)
+                #expect(try await f.agent.listSockets().isEmpty)
+            }
+        }
+    }
+
+    /// Nothing tells a clock that is set forward from a virtual machine that was paused.
+    @Test func servesNothingAfterItsTimeByTheClock() async throws {
+        try await AgentFixture.with { f in
+            try await f.published(lifetime: 600) { client in
+                let peer = try RawPeer(client.socketPath)
+                #expect(try await peer.ask(GetStatus()) != nil)
+                f.clock.adjust(by: 600)
+                #expect(try await peer.ask(GetStatus()) == nil)
+            }
+        }
+    }
+
     /// Nobody has connected to the socket since its time was over.
     @Test func listsNoSocketAfterItsTime() async throws {
         try await AgentFixture.with { f in

@@ -53,7 +53,7 @@ extension Parts {
     /// Publishes a socket, closes its listener, and publishes the socket again.
     fileprivate func publishTwice(_ request: PublishSocket, _ audit: AuditTrail) async throws {
         let (loop, listeners, ended) = (loop, Mailbox<any Channel>(), Mailbox<Void>())
-        let sockets = PublishedSockets(core, userID: geteuid())
+        let sockets = PublishedSockets(core, userID: geteuid(), uptime: { 0 })
         sockets.start(
             PublishedSockets.Server(
                 files: SocketFiles(helper: nil), audit: audit,
