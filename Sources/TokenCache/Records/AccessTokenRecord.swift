@@ -48,6 +48,19 @@ package struct AccessTokenRecord: Sendable, Equatable {
     /// meaningless.
     func isExpired(at now: Int64, buffer: Int64) -> Bool { expiresOn < now + buffer || cachedAt > now }
 
+    /// The time before its expiry from which on the token counts as expired for a request, in seconds.
+    ///
+    /// OpenID providers issue tokens for five minutes, such as Keycloak without other settings, of which the standard buffer would leave
+    /// nothing. Of a token that lives for less than ten minutes, it is half of that.
+    func buffer(for request: AcquireTokenSilent) -> Int64 {
+        let buffer = request.expirationBuffer
+        guard request.parameters.authority.kind == .openID, buffer == Self.standardBuffer else { return buffer }
+        return min(buffer, max((expiresOn - cachedAt) / 2, 1))
+    }
+
+    /// The default of `AcquireTokenSilent.expirationBuffer`.
+    private static let standardBuffer: Int64 = 300
+
     /// Whether the token may be given to another library: it has not expired, and its times mean something.
     package func isExportable(at now: Int64) -> Bool { expiresOn > now && cachedAt <= now }
 

@@ -47,7 +47,8 @@ extension CredentialCache {
                 },
                 preferring: { $0.expiresOn > now })
         else { return nil }
-        let isExpired = token.isExpired(at: now, buffer: request.expirationBuffer)
+        let buffer = token.buffer(for: request)
+        let isExpired = token.isExpired(at: now, buffer: buffer)
         if isExpired {
             // Usable as a fallback until it has expired, and in an outage for its extended lifetime.
             guard token.expiresOn > now || request.allowsExtendedLifetime && token.isUsableInOutage(at: now) else {
@@ -59,7 +60,7 @@ extension CredentialCache {
         }
         result.isExtendedLifetime = token.expiresOn <= now
         // The token of the future may be preferred once its time has come.
-        let times = hasTokenOfTheFuture ? nil : token.freshTimes(buffer: request.expirationBuffer)
+        let times = hasTokenOfTheFuture ? nil : token.freshTimes(buffer: buffer)
         return UsableToken(
             result: result, isFresh: !isExpired && !token.wantsRefresh(at: now),
             freshTimes: times.flatMap { $0.contains(now) ? $0 : nil })

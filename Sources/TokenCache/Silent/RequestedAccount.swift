@@ -155,7 +155,7 @@ extension CredentialCache {
                 where: { token in
                     // The clock was set back; see `AccessTokenRecord.isExpired`.
                     if token.cachedAt > now { dependsOnTime = true }
-                    return !token.isExpired(at: now, buffer: request.expirationBuffer)
+                    return !token.isExpired(at: now, buffer: token.buffer(for: request))
                 })
         {
             return true

@@ -10,7 +10,7 @@ public struct AcquireTokenSilent: Sendable, Equatable {
     /// Whether to refresh the access token even if a cached one is valid.
     public var forceRefresh: Bool
     /// The time before its expiry from which on a token counts as expired, 0 to 4,294,967,295 seconds; with another value the request fails
-    /// with `malformedMessage` (-53001).
+    /// with `malformedMessage` (-53001). The default of 300 seconds is at most half of the lifetime of an OpenID provider's token.
     public var expirationBuffer: Int64
     /// Whether an expired token may be returned in an outage, during its extended lifetime.
     public var allowsExtendedLifetime: Bool

@@ -31,6 +31,18 @@ internal import TokenModel
         }
     }
 
+    @Test func redeemsNothingWhileATokenThatLivesForFiveMinutesIsNew() async throws {
+        try await AgentFixture.online { f in
+            f.emulator.control.settings.accessTokenLifetime = 300
+            let parameters = try f.parameters(at: Self.main, kind: .openID)
+            let account = try await f.signIn(Self.alice, parameters).account.reference
+            f.clock.advance(by: 100)
+            #expect(try await f.silent(parameters, account).isFromCache)
+            f.clock.advance(by: 100)
+            #expect(try await !f.silent(parameters, account).isFromCache)
+        }
+    }
+
     /// The claim `ver` is Microsoft's; that of Okta is a number.
     @Test func signsInWhereTheVersionOfAnIDTokenIsANumber() async throws {
         try await AgentFixture.online { f in

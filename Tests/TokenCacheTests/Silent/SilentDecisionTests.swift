@@ -31,6 +31,25 @@ internal import TokenStore
         #expect((decision.token != nil) == isUsed)
     }
 
+    /// Otherwise the standard buffer would leave nothing of a token that lives for five minutes, such as Keycloak's.
+    @Test(
+        arguments: [
+            (300, 150, 300, true), (300, 151, 300, false), (700, 400, 300, true), (700, 401, 300, false),
+            (300, 0, 301, false), (300, 200, 100, true), (0, 0, 300, false),
+        ] as [(Int64, Int64, Int64, Bool)])
+    func countsATokenOfAnOpenIDProviderAsValidForHalfOfAShortLife(
+        _ life: Int64, _ age: Int64, _ buffer: Int64, _ isUsed: Bool
+    ) throws {
+        var builder = CacheBuilder()
+        let parameters = try CacheBuilder.parameters("https://id.contoso.example/p", .openID)
+        let account = try builder.signIn("alice", parameters, expiresIn: life).account.reference
+        builder.now += age
+        let decision = builder.decide(parameters, account, buffer: buffer)
+        #expect((decision.token != nil) == isUsed)
+        guard case .use(_, let times?) = decision else { return }
+        #expect(times.upperBound == builder.now, "each of these is the last second")
+    }
+
     @Test func doesNotTrustATokenSavedInTheFuture() throws {
         var builder = CacheBuilder()
         try builder.signIn("alice", builder.parameters())
