@@ -61,14 +61,14 @@ struct ExternalAccounts: @unchecked Sendable {
 
     /// Notifies every provider of a removed account.
     ///
-    /// - Throws: the first error of a provider, after all have been notified.
+    /// - Throws: the first error of a provider, after all have been notified; as an `NSError`, as every error of MSAL is.
     func remove(_ account: MSALAccount, wipeAccount: Bool) throws {
-        var failure: (any Error)?
+        var failure: NSError?
         for provider in providers {
             do {
                 try provider.remove(account, wipeAccount: wipeAccount, tenantProfiles: account.tenantProfiles)
             } catch {
-                failure = failure ?? error
+                failure = failure ?? error as NSError
             }
         }
         if let failure { throw failure }

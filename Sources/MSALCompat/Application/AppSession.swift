@@ -133,7 +133,7 @@ struct AppSession: Sendable {
     /// Converts an error, and logs it.
     private func failure(
         _ error: TokenError, _ name: String, _ correlationID: CorrelationID, isSignIn: Bool = false
-    ) -> any Error {
+    ) -> NSError {
         // Only the code, because the message of the identity provider may contain personal data.
         MSALGlobalConfig.loggerConfig.log(
             error.code == .cancelled ? .info : .error,

@@ -23,8 +23,8 @@ internal import TokenModel
 /// thread. In a copy (`fork`) of the process, where no request can succeed, every block is called before the method returns. Blocks are
 /// `@preconcurrency`, so that code written before Swift 6 compiles unchanged.
 ///
-/// An async method whose task is cancelled throws `CancellationError`; `acquireToken(with:)` throws
-/// `MSALError.userCanceled`.
+/// Every error is an `NSError`. An async method whose task is cancelled throws one that is a `CancellationError` too;
+/// `acquireToken(with:)` throws `MSALError.userCanceled`.
 open class MSALPublicClientApplication: NSObject {
     /// The configuration that the application was created with. Its values were read then: changing it has no effect.
     public let configuration: MSALPublicClientApplicationConfig

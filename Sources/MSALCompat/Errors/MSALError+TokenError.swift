@@ -79,12 +79,14 @@ extension MSALError {
         return NSError(domain: reported.domain, code: reported.code, userInfo: userInfo)
     }
 
-    /// Creates the error that the async form of a call throws: `CancellationError` if the call ended because its task
-    /// was cancelled, else as `error(for:kind:isOfSignIn:)`.
+    /// Creates the error that the async form of a call throws: that of Swift's cancellation if the call ended because its task was
+    /// cancelled, which apps can cast to `CancellationError`, else as `error(for:kind:isOfSignIn:)`.
+    ///
+    /// Always an `NSError`, as in the original: an app that catches nothing else would crash on Linux (see `BridgedErrors`).
     static func asyncError(
         for error: TokenError, kind: Authority.Kind? = nil, isOfSignIn: Bool = false
-    ) -> any Error {
-        guard error.code != .cancelled || !Task.isCancelled else { return CancellationError() }
+    ) -> NSError {
+        guard error.code != .cancelled || !Task.isCancelled else { return CancellationError() as NSError }
         return self.error(for: error, kind: kind, isOfSignIn: isOfSignIn)
     }
 

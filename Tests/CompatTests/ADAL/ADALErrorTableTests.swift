@@ -189,6 +189,8 @@ internal import TokenModel
         let error = ADAuthenticationError.silent(TokenError(.networkUnavailable, "why", details: details))
         #expect(error.domain == NSURLErrorDomain)
         #expect(error.code == expected)
+        let reported: any Error = error
+        #expect((reported as? URLError)?.code.rawValue == expected)
     }
 
     @Test func reportsTheErrorOfTheAgentIfADALHasNoCode() {

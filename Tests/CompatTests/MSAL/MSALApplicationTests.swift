@@ -117,6 +117,15 @@ internal import TokenModel
         #expect(second.removals == 1)
     }
 
+    /// As every error of the original, also for a provider that throws an error of Swift.
+    @Test func reportsTheErrorOfAProviderAsAnNSError() {
+        let accounts = ExternalAccounts([ExternalProvider(failure: ProviderFailure.locked), ExternalProvider()])
+        let error = #expect(throws: NSError.self) {
+            try accounts.remove(MSALAccount(Sample.account()), wipeAccount: false)
+        }
+        #expect(error?.domain.hasSuffix("ProviderFailure") == true)
+    }
+
     @Test func logsWithoutSecretsAtTheLevelAskedFor() async {
         let lines = Mutex<[String]>([])
         let logger = MSALLoggerConfig()
@@ -147,18 +156,22 @@ internal import TokenModel
     }
 }
 
+/// An error of a provider that is written in Swift.
+private enum ProviderFailure: Error { case locked }
+
 /// A provider with the account of Anna, which the agent has too, and that of Carl. It fails to remove one.
 private final class ExternalProvider: NSObject, MSALExternalAccountProviding {
-    private let name: String
+    private let failure: any Error
     private(set) var removals = 0
 
-    init(name: String = "provider") { self.name = name }
+    init(name: String = "provider") { failure = NSError(domain: name, code: 1) }
+    init(failure: any Error) { self.failure = failure }
 
     func update(_ account: any MSALAccountProtocol, idTokenClaims: [AnyHashable: Any]) throws {}
 
     func remove(_ account: any MSALAccountProtocol, wipeAccount: Bool, tenantProfiles: [MSALTenantProfile]?) throws {
         removals += 1
-        throw NSError(domain: name, code: 1)
+        throw failure
     }
 
     func accounts(with parameters: MSALAccountEnumerationParameters) throws -> [any MSALAccountProtocol] {

@@ -81,6 +81,22 @@ internal import TokenModel
         #expect(error.domain == NSURLErrorDomain)
         #expect(error.code == Int(number))
         #expect(error.userInfo[MSALInternalErrorCodeKey] == nil)
+        let thrown: any Error = error
+        #expect((thrown as? URLError)?.code.rawValue == Int(number))
+    }
+
+    /// Casts on Linux are those of Apple's systems, but for a code that Foundation does not know there: `URLError` would trap.
+    @Test func isURLErrorOnlyOfItsDomainAndWithACodeThatFoundationKnows() {
+        var details = TokenError.Details()
+        details.networkErrorCode = -7
+        let unknown: any Error = MSALError.error(for: TokenError(.networkUnavailable, "down", details: details))
+        let other: any Error = MSALError.error(for: TokenError(.interactionRequired, "why"))
+        #if !canImport(ObjectiveC)
+            #expect(!(unknown is URLError))
+        #endif
+        #expect((unknown as NSError).code == -7)
+        #expect(!(other is URLError))
+        #expect(!(other is CancellationError))
     }
 
     @Test func reportsANetworkFailureWithoutACodeAsOffline() {
