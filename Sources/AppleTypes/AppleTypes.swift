@@ -26,6 +26,9 @@
         public nonisolated override init() {}
     }
 
+    /// Replaces AppKit's class where AppKit is missing, so that code written for MSAL on macOS compiles. Inert.
+    public typealias NSViewController = UIViewController
+
     /// Replaces UIKit's type where UIKit is missing. Inert: no view controller is presented.
     @nonexhaustive(warn) public enum UIModalPresentationStyle: Int, Sendable {
         /// UIKit's value; has no effect here.

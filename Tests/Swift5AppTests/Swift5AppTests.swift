@@ -12,6 +12,12 @@ internal import Testing
         #expect(context?.parentController === controller.webViewParameters?.parentViewController)
     }
 
+    @MainActor @Test func compilesTheViewControllerOfAnAppForMacOS() {
+        let controller = MacNotesViewController()
+        #expect(controller.webViewParameters.parentViewController === controller)
+        #expect(MSALWebviewParameters().parentViewController !== controller)
+    }
+
     @MainActor @Test func usesTheDoublesOfAnAppWithoutAnAgent() {
         let controller = NotesViewController()
         let double = ApplicationDouble()
@@ -27,6 +33,11 @@ internal import Testing
         controller.readDeviceMode()
         #expect(controller.loggingText == "default")
     }
+}
+
+/// The view controller of an app for macOS.
+class MacNotesViewController: NSViewController {
+    private(set) lazy var webViewParameters = MSALWebviewParameters(authPresentationViewController: self)
 }
 
 /// The account of an empty result, which is the only account that an app can create.

@@ -1,10 +1,8 @@
-internal import AppleTypes
-
 /// The parameters of a sign-out.
 open class MSALSignoutParameters: MSALParameters {
     /// How the sign-out page is shown: a copy of the argument of the initializer, else a placeholder. On Apple's systems, the placeholder may
     /// be read on the main thread only.
-    public var webviewParameters: MSALWebviewParameters { given ?? Self.placeholder }
+    public var webviewParameters: MSALWebviewParameters { given ?? MSALWebviewParameters() }
     /// Whether to open the sign-out page of the authority in the system browser too. False by default.
     ///
     /// The sign-out ends when the browser has been started. The page is not told where to send the user afterwards, unless
@@ -31,13 +29,5 @@ open class MSALSignoutParameters: MSALParameters {
     /// Creates parameters of a sign-out from this app. `webviewParameters` are copied.
     public init(webviewParameters: MSALWebviewParameters) {
         given = MSALWebviewParameters(copying: webviewParameters)
-    }
-
-    private static var placeholder: MSALWebviewParameters {
-        #if canImport(UIKit) || canImport(AppKit)
-            MSALWebviewParameters(authPresentationViewController: MainActor.assumeIsolated { UIViewController() })
-        #else
-            MSALWebviewParameters(authPresentationViewController: UIViewController())
-        #endif
     }
 }

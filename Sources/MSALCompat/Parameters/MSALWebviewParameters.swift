@@ -25,6 +25,16 @@ open class MSALWebviewParameters: NSObject, NSCopying {
     /// The app's own web view for the page. Inert: stored and not used.
     open var customWebview: WKWebView?
 
+    /// Creates parameters with a view controller of their own, as apps on macOS do with MSAL 1; MSAL 2 requires one that has a window. On
+    /// Apple's systems, call it on the main thread.
+    public convenience override init() {
+        #if canImport(UIKit) || canImport(AppKit)
+            self.init(authPresentationViewController: MainActor.assumeIsolated { UIViewController() })
+        #else
+            self.init(authPresentationViewController: UIViewController())
+        #endif
+    }
+
     /// Creates parameters with a view controller; on Linux, a stand-in: `UIViewController()`.
     public init(authPresentationViewController parentViewController: UIViewController) {
         self.parentViewController = parentViewController
