@@ -55,4 +55,18 @@ internal import Testing
         #expect(first != nil)
         #expect(try await refreshToken() == first)
     }
+
+    /// An app keeps its tokens over a restart or a reset of the emulator.
+    @Test func givesNobodyTheTokensOfAnEarlierRun() async throws {
+        try await withEmulator { emulator in
+            let app = App(emulator: emulator)
+            let alice = try await app.signIn(["login_hint": "alice@contoso.example"])
+            emulator.control.reset()
+            let bob = try await app.signIn(["login_hint": "bob@contoso.example"])
+            #expect(try await app.redeem(refreshToken: alice.text("refresh_token"))["error"] == "invalid_grant")
+            let bearer = ["authorization": "Bearer \(alice.text("access_token") ?? "")"]
+            #expect(try await HTTP.get("\(emulator.url)/oidc/userinfo", headers: bearer).status == 401)
+            #expect(try await app.redeem(refreshToken: bob.text("refresh_token")).status == 200)
+        }
+    }
 }

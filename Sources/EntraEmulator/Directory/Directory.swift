@@ -16,7 +16,7 @@ struct Directory: Sendable {
     }
 
     /// The opaque secret derived from these words.
-    func secret(_ words: String...) -> String {
+    func secret(_ words: [String]) -> String {
         base64URL(digest(words) + digest(words + ["more"]))
     }
 

@@ -58,7 +58,7 @@ extension Ledger {
     ///
     /// - Returns: the authorization code.
     mutating func issue(_ code: AuthorizationCode) -> String {
-        let secret = "1." + nextSecret("code")
+        let secret = "1." + nextSecret("code", for: [code.user.username, code.clientID])
         codes.issue(code, as: secret) { $0.isRedeemed }
         return secret
     }

@@ -18,9 +18,12 @@ struct Ledger: Sendable {
     }
 
     /// A new secret; each run with the same seed has the same sequence.
-    mutating func nextSecret(_ kind: String) -> String {
+    ///
+    /// - Parameter owner: whom the secret is issued to. Secrets of different owners differ, so that a secret from before a restart or a reset
+    ///   never stands for another user afterwards.
+    mutating func nextSecret(_ kind: String, for owner: [String] = []) -> String {
         serial += 1
-        return directory.secret(kind, String(serial))
+        return directory.secret([kind, String(serial)] + owner.map { $0.lowercased() })
     }
 
     /// A new GUID; each run with the same seed has the same sequence.
@@ -31,7 +34,7 @@ struct Ledger: Sendable {
 
     /// Registers a new access token and returns its identifier (`uti`).
     mutating func nextTokenID(for user: User) -> String {
-        let tokenID = nextSecret("uti")
+        let tokenID = nextSecret("uti", for: [user.username])
         accessTokens.issue(user.username, as: tokenID)
         return tokenID
     }

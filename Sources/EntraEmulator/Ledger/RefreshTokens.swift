@@ -23,7 +23,7 @@ extension Ledger {
     mutating func issueRefreshToken(
         _ user: User, _ scopes: [String], _ resource: String?, _ redemption: Redemption
     ) -> String {
-        let secret = "1.A" + nextSecret("refresh token")
+        let secret = "1.A" + nextSecret("refresh token", for: [user.username, redemption.clientID])
         let token = RefreshToken(
             user: user, clientID: redemption.clientID, familyID: redemption.familyID,
             issuer: redemption.issuer(for: user),
