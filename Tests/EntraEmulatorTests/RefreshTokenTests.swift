@@ -62,7 +62,7 @@ internal import Testing
             let home = try await app.signIn(["login_hint": "alice@contoso.example"])
             app.authority = "fabrikam.example"
             let guest = try await app.redeem(
-                refreshToken: home.text("refresh_token"), ["scope": "openid https://vault.example/.default"])
+                refreshToken: home.text("refresh_token"), ["scope": "openid profile https://vault.example/.default"])
             #expect(guest["client_info"] == home["client_info"])
             let claims = guest.claims("id_token")
             #expect(claims["tid"] == .string(emulator.control.tenantID("fabrikam.example")))

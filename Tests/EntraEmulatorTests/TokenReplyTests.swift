@@ -287,6 +287,23 @@ internal import Testing
         }
     }
 
+    /// The claims that Entra adds for the scopes `profile` and `email`.
+    @Test(
+        arguments: [
+            (scope: "openid", names: []), ("openid profile", ["name", "oid", "preferred_username"]),
+            ("openid email", ["email"]),
+        ] as [(scope: String, names: [String])])
+    func describesTheUserOfEntraByTheScopes(row: (scope: String, names: [String])) async throws {
+        try await withEmulator { emulator in
+            let reply = try await App(emulator: emulator).signIn(["scope": row.scope])
+            let claims = reply.claims("id_token")
+            #expect(["email", "name", "oid", "preferred_username"].filter { claims[$0] != nil } == row.names)
+            #expect(claims["sub"] != nil && claims["tid"] != nil)
+            let bearer = ["authorization": "Bearer \(reply.text("access_token") ?? "")"]
+            #expect(try await HTTP.get("\(emulator.url)/oidc/userinfo", headers: bearer)["email"] == claims["email"])
+        }
+    }
+
     /// The claims of the scopes `profile` and `email` (OpenID Connect Core section 5.4).
     @Test func describesTheUserOfAnOpenIDProvider() async throws {
         try await withEmulator { emulator in

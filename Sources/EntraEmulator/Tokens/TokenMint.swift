@@ -49,11 +49,17 @@ struct TokenMint: Sendable {
 
     func idToken(_ descriptor: TokenDescriptor) throws -> String {
         var claims = commonClaims(descriptor)
+        if isEntraV2, !descriptor.scopes.contains("profile") {
+            for name in ["name", "oid", "preferred_username"] { claims[name] = nil }
+        }
         claims["aud"] = .string(descriptor.clientID)
         claims["nonce"] = JSON(descriptor.nonce)
         claims["auth_time"] = descriptor.authenticatedOn.map { JSON.number(Int($0.timeIntervalSince1970)) }
         return try key.sign(JSON.object(claims).merging(settings.idTokenClaims).withoutNulls)
     }
+
+    /// Whether the claims about the user depend on the scopes that the app asked for.
+    private var isEntraV2: Bool { version == .v2 && [.entra, .ciam].contains(authority.kind) }
 
     private func commonClaims(_ descriptor: TokenDescriptor) -> [String: JSON] {
         let claims: [String: JSON] = [
@@ -86,6 +92,7 @@ struct TokenMint: Sendable {
             claims["tid"] = .null
         case (_, .v2):
             claims["preferred_username"] = username
+            if descriptor.scopes.contains("email") { claims["email"] = username }
         case (_, .v1):
             claims["unique_name"] = username
             // Guests have no user principal name in the tenant.
