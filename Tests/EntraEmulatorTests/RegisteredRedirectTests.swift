@@ -34,6 +34,30 @@ internal import Testing
         }
     }
 
+    /// RFC 6749 section 3.1.2.
+    @Test(arguments: [
+        "/callback", "app.example/callback", "//app.example", "http://localhost/#part", "1a://x", ":", " http://a",
+    ])
+    func refusesWhatIsNoAbsoluteURI(redirectURI: String) async throws {
+        try await withEmulator { emulator in
+            let page = try await App(emulator: emulator).authorize(["redirect_uri": redirectURI])
+            #expect(page.status == 400)
+            #expect(page.headers["location"] == nil)
+            #expect(page.body.contains("AADSTS90102"))
+            #expect(emulator.control.counts.signIns == 0)
+        }
+    }
+
+    @Test(arguments: [
+        "http://localhost:1", "msauth.com.contoso.notes://auth", "urn:ietf:wg:oauth:2.0:oob", "a+b-c.1:/x",
+    ])
+    func acceptsAnyAbsoluteURI(redirectURI: String) async throws {
+        try await withEmulator { emulator in
+            let reply = try await App(emulator: emulator).authorize(["redirect_uri": redirectURI])
+            #expect(reply.headers["location"]?.hasPrefix("\(redirectURI)?code=") == true)
+        }
+    }
+
     @Test func doesNotCheckAppsWithoutRegisteredRedirectURIs() async throws {
         try await withEmulator { emulator in
             emulator.control.settings.redirectURIs = ["another": []]

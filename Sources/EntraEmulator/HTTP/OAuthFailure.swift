@@ -89,6 +89,8 @@ extension OAuthFailure {
     static let unsupportedResponseMode = Self(
         "invalid_request", 70007,
         "The emulator answers in the response modes 'query', 'fragment' and 'form_post' only.")
+    static let malformedRedirectURI = Self(
+        "invalid_request", 90102, "'redirect_uri' value must be a valid absolute URI.")
     static let unsupportedPrompt = Self("invalid_request", 90023, "Unsupported 'prompt' value.")
     static let malformedChallenge = Self(
         "invalid_request", 501491, "The 'code_challenge' has to have 43 to 128 unreserved characters.")

@@ -82,8 +82,10 @@ struct AuthorizeRoute: Sendable {
 }
 
 extension EmulatorSettings {
-    /// The error for a redirect URI that is not registered; nil if it is, or if the app's redirect URIs are not checked.
+    /// The error for a redirect URI that is no absolute URI (RFC 6749 section 3.1.2) or is not registered; nil if it is registered, or if the
+    /// app's redirect URIs are not checked.
     func refusal(of redirectURI: String, for clientID: String) -> OAuthFailure? {
+        guard RegisteredRedirect.isAbsolute(redirectURI) else { return .malformedRedirectURI }
         guard let registered = redirectURIs.value(ofApp: clientID),
             !registered.contains(where: RegisteredRedirect(redirectURI).matches)
         else { return nil }
@@ -267,4 +269,14 @@ struct RegisteredRedirect: Sendable {
     }
 
     func matches(_ registered: String) -> Bool { comparable == RegisteredRedirect(registered).comparable }
+
+    /// Whether a URI begins with a scheme (RFC 3986 section 4.3), and has no fragment.
+    static func isAbsolute(_ uri: String) -> Bool {
+        let parts = uri.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, let scheme = parts.first, let first = scheme.first, !uri.contains("#") else {
+            return false
+        }
+        return first.isASCII && first.isLetter
+            && scheme.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+    }
 }
