@@ -41,6 +41,17 @@ internal import Testing
         }
     }
 
+    @Test(arguments: ["Strong authentication is required.", "AADSTS50076: Strong authentication is required."])
+    func numbersADescriptionOnce(text: String) async throws {
+        try await withEmulator { emulator in
+            let fault = #"{"error":"interaction_required","error_codes":[50076],"error_description":"\#(text)"}"#
+            #expect(try await HTTP.post("\(emulator.url)/control/faults", fault).status == 204)
+            let reply = try await App(emulator: emulator).token(["grant_type": "refresh_token"])
+            let shown = reply.text("error_description") ?? ""
+            #expect(shown.hasPrefix("AADSTS50076: Strong authentication is required. Trace ID: "), "\(shown)")
+        }
+    }
+
     @Test func showsTheErrorIfThereIsNoRedirectURI() async throws {
         try await withEmulator { emulator in
             emulator.control.inject(

@@ -34,10 +34,12 @@ struct OAuthFailure: Error, Sendable, Equatable {
         return failure
     }
 
-    /// `error_description` in the format of the services: number, text, and the identifiers of the request.
+    /// `error_description` in the format of the services: number, text, and the identifiers of the request. The text of a fault may begin with
+    /// the number.
     func description(trace: RequestTrace) -> String {
         let number = codes.first.map { "AADSTS\($0): " } ?? ""
-        return "\(number)\(text) Trace ID: \(trace.traceID) Correlation ID: \(trace.correlationID) "
+        let numbered = text.hasPrefix(number) ? text : number + text
+        return "\(numbered) Trace ID: \(trace.traceID) Correlation ID: \(trace.correlationID) "
             + "Timestamp: \(trace.timestamp)"
     }
 
