@@ -101,6 +101,15 @@ internal import Testing
         }
     }
 
+    @Test(arguments: ["", " "])
+    func refusesABlankUsername(username: String) async throws {
+        try await withEmulator { emulator in
+            let reply = try await HTTP.post("\(emulator.url)/control/users", #"{"username":"\#(username)"}"#)
+            #expect(reply.status == 400)
+            #expect(emulator.control.users.isEmpty)
+        }
+    }
+
     @Test func waitsAndReleases() async throws {
         try await withEmulator { emulator in
             _ = try await HTTP.post(

@@ -27,6 +27,12 @@ internal import Testing
         #expect(alice.objectID != bob.objectID)
     }
 
+    @Test(arguments: ["alice", "bob@", "@"])
+    func putsUsersWithoutADomainInOneTenant(username: String) {
+        let directory = Directory(seed: 1)
+        #expect(directory.user(username: username).homeTenantID == directory.tenantID(domain: "contoso.example"))
+    }
+
     @Test(arguments: ["eve@outlook.com", "eve@Hotmail.com"])
     func putsPersonalAccountsInTheirTenant(username: String) {
         let user = Directory(seed: 1).user(username: username)

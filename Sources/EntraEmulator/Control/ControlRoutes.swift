@@ -77,7 +77,7 @@ struct ControlRoutes: Sendable {
 
     private func addUser(_ body: Data) throws -> JSON {
         let members = try knownMembers(["username", "disabled"], body)
-        guard let username = try text("username", members) else {
+        guard let username = try text("username", members), !username.allSatisfy(\.isWhitespace) else {
             throw Refusal(status: .badRequest, message: "no username")
         }
         switch members["disabled"] ?? JSON.null {

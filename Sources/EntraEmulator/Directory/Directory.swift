@@ -37,8 +37,8 @@ struct Directory: Sendable {
     }
 
     func user(username: String) -> User {
-        let domain = username.split(separator: "@").last.map(String.init) ?? "contoso.example"
-        let tenantID = tenantID(domain: domain)
+        let domain = username.split(separator: "@", omittingEmptySubsequences: false).dropFirst().last ?? ""
+        let tenantID = tenantID(domain: domain.isEmpty ? "contoso.example" : String(domain))
         return User(
             username: username, homeTenantID: tenantID, objectID: objectID(of: username, in: tenantID))
     }
