@@ -192,7 +192,8 @@ extension Parts {
         let (transfers, connection) = (try makeTransfers(), ConnectionID(number: 1))
         var request = ExportCache(format: .msalJSON, includesSecrets: true)
         let first = try await pending(transfers.send(request, to: connection)).value()
-        request.exportID = try #require(first.next)
+        try #require(first.next != nil)
+        request.exportID = first.next
         let second = pending(transfers.send(request, to: connection))
         transfers.discardAll(of: connection)
         return second
