@@ -128,6 +128,9 @@ package struct AgentEnvironment: Sendable {
         return "\(folder("XDG_STATE_HOME") ?? "\(home)/.local/state")/sso-agent"
     }
 
+    /// Whether a variable names the directory of the store.
+    var namesStateDirectory: Bool { value("SSO_AGENT_STATE_DIR") != nil }
+
     /// The configuration file: `$SSO_AGENT_CONFIG`, else `$XDG_CONFIG_HOME/sso-agent/config.toml`, else the same under
     /// `~/.config`.
     package var configFile: String {

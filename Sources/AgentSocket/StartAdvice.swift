@@ -1,6 +1,12 @@
 internal import PosixFiles
 package import TokenModel
 
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
 /// The advice to a user if no agent listens at a path.
 package struct StartAdvice: Sendable {
     /// The end of a sentence; nil if the command is enough.
@@ -48,6 +54,21 @@ package struct StartAdvice: Sendable {
         return "“\(publishCommand(path))”"
     }
 
+    /// Whether a variable names the socket, and an agent of this user listens at the standard path: one at this socket could not open the
+    /// store.
+    private static func isStoreInUse(besides path: String, _ unit: ServiceUnit.State, _ environment: AgentEnvironment)
+        -> Bool
+    {
+        let standard = environment.defaultSocketPath
+        guard path == environment.socketPath, path != standard, !environment.namesStateDirectory,
+            // A connection would start the unit's agent.
+            unit != .reachable || ServiceUnit.isRunning(environment),
+            case .connected(let socket)? = try? UnixSocket.connect(to: standard)
+        else { return false }
+        close(socket)
+        return true
+    }
+
     /// The command that publishes a socket, which takes an absolute path only, at the standard one of the agent instead of the one that the
     /// variables name.
     private static func publishCommand(_ path: String) -> String {
@@ -63,6 +84,10 @@ package struct StartAdvice: Sendable {
             self.init(
                 "its unit is installed, and no service manager of the user's is running: log in, or, to have one always run",
                 .purpose("loginctl enable-linger"))
+        case _ where Self.isStoreInUse(besides: path, unit, environment):
+            self.init(
+                "if it was published, that has ended; “\(Self.publishCommand(path))” publishes it again; to use your agent at "
+                    + environment.defaultSocketPath, .purpose("unset SSO_AGENT_SOCK"))
         default:
             let isDefault = path == environment.defaultSocketPath && path == environment.socketPath
             let command = isDefault ? "sso-agent &" : "sso-agent --socket \(path.shellWord) &"

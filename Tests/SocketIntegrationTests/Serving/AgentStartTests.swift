@@ -45,6 +45,32 @@ internal import TokenWire
         #expect(command.hasSuffix(" publish --socket \("\(folder)/x.sock".shellWord) --app NAME"), "\(command)")
     }
 
+    /// An agent at the other socket could not open the store of the one that runs. An agent of which a variable names the store could.
+    @Test func namesTheVariableOfASocketBesideTheUsersAgent() async throws {
+        try await AgentFixture.with { f in
+            let folder = try TemporaryFolder()
+            let (path, runtime) = (folder.file("x.sock"), folder.file("runtime"))
+            try FileManager.default.createDirectory(
+                atPath: runtime + "/sso-agent", withIntermediateDirectories: true)
+            try FileManager.default.createSymbolicLink(
+                atPath: runtime + "/sso-agent/agent.sock", withDestinationPath: f.socketPath)
+            // As a second agent has left it that could not open the store.
+            try Data().write(to: URL(filePath: path + ".lock"))
+            var variables = ["SSO_AGENT_SOCK": path, "XDG_RUNTIME_DIR": runtime, "HOME": folder.path]
+            func problem() -> Problem {
+                StartAdvice(forSocket: path, isolation: nil, AgentEnvironment(variables: variables)).problem("nobody")
+            }
+            #expect(problem().remedy?.command == "unset SSO_AGENT_SOCK")
+            let again = "ssoctl publish --socket \(path.shellWord) --app NAME” publishes it again"
+            #expect(problem().statement.contains(again))
+            variables["SSO_AGENT_STATE_DIR"] = folder.file("state")
+            #expect(problem().remedy?.command == "sso-agent --socket \(path.shellWord) &")
+            variables["SSO_AGENT_STATE_DIR"] = nil
+            try FileManager.default.removeItem(atPath: folder.file("runtime/sso-agent/agent.sock"))
+            #expect(problem().remedy?.command == "sso-agent --socket \(path.shellWord) &")
+        }
+    }
+
     /// In words, since another user has to run it.
     @Test func namesTheAbsolutePathOfASocketThatAnotherUserHasPublished() {
         let variables = ["SSO_AGENT_SOCK": "x.sock", "SSO_AGENT_OWNER": "\(geteuid() + 1)"]
