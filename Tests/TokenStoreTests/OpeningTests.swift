@@ -137,6 +137,7 @@ internal import TokenStore
         let error = refusal(folder.path)
         #expect(error?.code == .storeUnavailable)
         #expect(error?.message.contains("in use by another process") == true)
+        #expect(error?.details.nextCommand == "pgrep -a -u \(geteuid()) -x sso-agent")
         #expect(error?.message.contains("within a minute") == true, "an agent that ends by itself need not be stopped")
         try await store.commit([.put(.sample(2))])
         await store.close()

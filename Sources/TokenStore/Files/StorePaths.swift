@@ -75,7 +75,8 @@ struct StorePaths: Sendable {
             throw TokenError(
                 .storeUnavailable,
                 "the store in \(directory) is in use by another process; stop the other sso-agent, or use its socket; one whose socket was "
-                    + "removed, as after a log-out, ends within a minute")
+                    + "removed, as after a log-out, ends within a minute",
+                .see("pgrep -a -u \(FileStatus.effectiveUser) -x sso-agent"))
         }
         return lock
     }
