@@ -131,7 +131,8 @@ package final class Store: Sendable {
     }
 
     /// Reads the key from its source again, and returns the error that the next start of the agent would have; nil if there is
-    /// none, or if the source needs the user. Also returns the error of a database that has been removed or replaced.
+    /// none, or if the source needs the user. Also returns the error of a database that has been removed or replaced, and tries again to
+    /// open one that could not be written, so that the report is of now.
     package func keyProblem() async -> TokenError? {
         (try? await onQueue { engine throws(TokenError) in engine.keyProblem() }) ?? nil
     }

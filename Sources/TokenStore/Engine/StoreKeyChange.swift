@@ -16,8 +16,12 @@ extension StoreEngine {
 
     /// Reads the key from its source again, if that needs no user, and returns the error that the next start would have. A database that
     /// has been removed or replaced is an error for any source.
+    ///
+    /// A database that could not be opened for writing is tried again first: what has kept it from that may have been mended, and a store
+    /// without changes would be reported as unwritable until the next one.
     func keyProblem() -> TokenError? {
-        guard keys != nil, let wrapped else { return nil }
+        guard let keys, let wrapped else { return nil }
+        if report.writeError != nil, database == nil { _ = try? writableDatabase(keys.derived()) }
         // The key that is there now belongs to the files that are there, and not to those in use.
         if let displacement = database?.displacement { return displacement }
         guard wrapped.source == .file || wrapped.source == .credential else { return nil }

@@ -116,7 +116,12 @@ internal import TokenModel
         #expect(try await store.load().count == 3)
         let error = await #expect(throws: TokenError.self) { try await store.commit([.put(.sample(4))]) }
         #expect(error?.code == .storeUnavailable)
+        _ = await store.keyProblem()
+        #expect(store.report.writeError?.code == .storeUnavailable)
         try mount.remount("rw")
+        // Without a change, as for a user who has followed the advice of “ssoctl doctor”, and runs it again.
+        _ = await store.keyProblem()
+        #expect(store.report.writeError == nil)
         try await store.commit([.put(.sample(4))])
         await store.close()
         let again = try folder.open()
