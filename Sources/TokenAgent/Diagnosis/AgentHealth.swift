@@ -188,7 +188,7 @@ final class AgentHealth {
         let report = lifecycle.store.report
         if let problem {
             // No key can be written to a folder that does not exist, whose check says what helps.
-            let hint = "ssoctl key set file, before the agent stops: it still has the store's key in memory"
+            let hint = "before the agent stops, which still has the store's key in memory: ssoctl key set file"
             return HealthCheck(
                 name: "key", ok: false, detail: problem.statement,
                 hint: problem.details.nextCommand ?? (FileStatus(options.stateDirectory) == nil ? nil : hint))
