@@ -106,7 +106,7 @@ internal import TokenWire
             }
             let check = try await f.keyCheck()
             #expect(!check.ok)
-            #expect(check.hint?.contains("ssoctl key set file") == true)
+            #expect(check.hint?.hasSuffix(": ssoctl key set file") == true)
             _ = try await f.agent.setKey(SetKey(source: .file))
             #expect(try await f.keyCheck().ok)
             try await f.restarted { (f) async throws in
