@@ -108,7 +108,10 @@ extension Terminal {
         }
         do throws(TokenError) {
             let line = try PassphraseLine.read(from: STDIN_FILENO)
-            guard !line.isEmpty else { throw TokenError(.invalidDeveloperParameter, "no passphrase was given") }
+            guard !line.isEmpty else {
+                let place = isPerson ? "" : "; run this on a terminal, or write the passphrase to its standard input"
+                throw TokenError(.invalidDeveloperParameter, "no passphrase was given\(place)")
+            }
             return line
         } catch {
             throw error.suggesting(command)

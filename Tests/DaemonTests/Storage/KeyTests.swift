@@ -52,6 +52,7 @@ internal import TokenModel
             await #expect(throws: TokenError.self) { try await client.acquireTokenSilent(silent) }
             try await shell(f, "ssoctl unlock </dev/null", status: 1)
             try await shell(f, "ssoctl unlock </dev/null 2>&1 | grep -qF '→ ssoctl unlock'")
+            try await shell(f, "ssoctl unlock </dev/null 2>&1 | grep -q 'write the passphrase to its standard input$'")
             try await shell(f, "echo 'correct horse' | ssoctl unlock")
             #expect(try await client.acquireTokenSilent(silent).accessToken == alice.accessToken)
             try await second.process.killHard()
