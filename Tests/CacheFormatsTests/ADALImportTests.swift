@@ -66,6 +66,7 @@ internal import TokenModel
         let xml = Array(#"<?xml version="1.0"?><plist version="1.0"><dict/></plist>"#.utf8)
         let error = #expect(throws: TokenError.self) { try Fixture.read(xml, .adalArchive) }
         #expect(error?.message.contains("plutil -convert binary1") == true)
+        #expect(error?.message.contains("plistutil -i FILE -o NEW") == true, "plutil is a program of macOS")
     }
 
     /// An ADAL app gets its imported token without the network.

@@ -32,7 +32,9 @@ struct BinaryPropertyList {
     init(_ bytes: [UInt8]) throws(TokenError) {
         guard !bytes.starts(with: Array("<?xml".utf8)), !bytes.starts(with: Array("<plist".utf8)) else {
             throw TokenError(
-                .cacheBadFormat, "an XML property list; convert it with: plutil -convert binary1 FILE")
+                .cacheBadFormat,
+                "an XML property list; make a binary one of it, with “plistutil -i FILE -o NEW” (Debian: libplist-utils), or on macOS "
+                    + "with “plutil -convert binary1 FILE”")
         }
         guard bytes.starts(with: Array("bplist0".utf8)), bytes.count >= 8 + Self.trailerLength else {
             throw Self.error("it is no binary property list")
