@@ -170,13 +170,18 @@ private struct Exchange<Request: WireRequest>: Sendable {
     ///
     /// - Returns: the frame of the reply.
     @Sendable func encode(_ outcome: Result<Request.Reply, TokenError>) -> [UInt8] {
-        frame(of: outcome.mapError(\.forApps), isRecorded: false)
+        frame(of: outcome.mapError(sent), isRecorded: false)
     }
 
     /// As ``encode(_:)``, of the outcome of an answer.
     @Sendable func encodeAnswer(_ outcome: Result<Request.Reply, TokenError>) -> [UInt8] {
         logRefusal(in: outcome)
         return encode(outcome)
+    }
+
+    /// An error as it is sent to the peer.
+    private func sent(_ error: TokenError) -> TokenError {
+        peer.published == nil ? error.forApps : error.forPublishedPeers
     }
 
     /// Logs that the limits of a published socket refuse the request. A refusal by the policy or a person is logged before the answer.
@@ -196,7 +201,7 @@ private struct Exchange<Request: WireRequest>: Sendable {
         _ outcome: Result<Request.Reply, TokenError>, by owner: CacheOwner
     ) -> @Sendable () -> [UInt8] {
         logRefusal(in: outcome)
-        let outcome = outcome.mapError(\.forApps)
+        let outcome = outcome.mapError(sent)
         let isRecorded = AuditTrail.isOfChange(request, outcome)
         if isRecorded { record(outcome) }
         let hasTokensOrAccounts = RequestHandler.allowance(of: Request.number) > 0

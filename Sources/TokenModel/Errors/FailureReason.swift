@@ -55,6 +55,17 @@ extension TokenError {
         return code == .storeUnavailable && !details.saysRemedyInWords ? error.suggesting("ssoctl doctor") : error
     }
 
+    /// The same error as it is sent to a peer of a published socket: the command that opens the store, or mends it, has to be run where the
+    /// agent runs, whose processes and files the peer may not have.
+    package var forPublishedPeers: TokenError {
+        let error = forApps
+        guard code == .storeUnavailable, let command = error.details.nextCommand else { return error }
+        var other = TokenError(code, error.statement, details: error.details)
+        other.details.nextCommand = nil
+        other.append("; a published socket gives tokens only; run this where the agent runs: \(command)")
+        return other
+    }
+
     /// The codes that have more than one cause: with an OAuth error, it is the identity provider's.
     private static let codesOfProviders: Set<Code> = [.interactionRequired, .authorizationFailed]
 

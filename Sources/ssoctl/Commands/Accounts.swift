@@ -53,7 +53,9 @@ struct AccountsCommand: Command {
             if status.processID == 0 { printout.emptyText = emptyText(filter, place: " where the agent runs") }
             // Accounts that the user expects may be in a store that could not be opened.
             if let problem = status.storeProblem {
-                printout.emptyText += "\n" + ["The store: \(problem)", "More about it: ssoctl doctor"].joinedLines
+                let place = status.processID == 0 ? " where the agent runs" : ""
+                printout.emptyText +=
+                    "\n" + ["The store: \(problem)", "More about it\(place): ssoctl doctor"].joinedLines
             }
         }
         if verbose || accounts.count <= Self.examinedAccounts,

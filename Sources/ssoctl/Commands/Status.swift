@@ -44,13 +44,14 @@ struct StatusCommand: Command {
         let status = try await agent.status(includesMetrics: verbose)
         // A published socket says nothing about the agent's process and store.
         let isPublished = status.processID == 0
+        let problem = status.storeProblem.map { isPublished ? "\($0); \(TokenError.doctorElsewhere)" : $0 }
         let isCountKnown = !isPublished && (status.accounts > 0 || status.storeProblem == nil)
         return Printout(
             pid: isPublished ? nil : status.processID, version: status.version, protocolVersion: status.protocolVersion,
             socket: status.socketPath, uptimeSeconds: isPublished ? nil : status.uptimeSeconds,
             accounts: isCountKnown ? status.accounts : nil,
-            quarantined: status.quarantined.isEmpty ? nil : status.quarantined, storeProblem: status.storeProblem,
-            nextCommand: status.storeProblem == nil ? nil : status.nextCommand ?? "ssoctl doctor",
+            quarantined: status.quarantined.isEmpty ? nil : status.quarantined, storeProblem: problem,
+            nextCommand: problem == nil || isPublished ? nil : status.nextCommand ?? "ssoctl doctor",
             publishedSockets: status.publishedSockets.isEmpty ? nil : status.publishedSockets,
             metrics: verbose ? status.metrics.map(MetricJSON.init) : nil)
     }

@@ -155,6 +155,9 @@ extension TokenError {
     static let atPublishedSocket = TokenError(
         .requestDenied, "a published socket gives tokens only; run this where the agent runs")
 
+    /// What to do about a problem of the store at a published socket: the end of a sentence.
+    static let doctorElsewhere = "\(atPublishedSocket.message): ssoctl doctor"
+
     /// The error of a request that names no app: at a published socket, which refuses each of them, the one that says so.
     func orAtPublishedSocket(_ agent: AgentClient) async -> TokenError {
         guard code == .requestDenied, await agent.isAtPublishedSocket() else { return self }

@@ -1,10 +1,39 @@
+internal import AgentClient
 internal import AgentTestSupport
 internal import Foundation
 internal import TestSupport
 internal import Testing
+internal import TokenModel
 
 /// The files of published sockets: what they may replace, and in which folders they may be.
 @Suite(.bounded) struct PublishedSocketFileTests {
+    /// A check that the socket does not serve would find nothing wrong.
+    @Test func saysWhereTheFilesOfTheStoreAreMended() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.waitUntilOpen()
+            let path = try f.makeSocketFolder()
+            #expect(try await f.publish(path).status == 0)
+            #expect(try await f.at(path, ["doctor"]).status == 0)
+            let place = "; a published socket gives tokens only; run this where the agent runs: "
+            try await f.ssoctl(["lock"])
+            // What an app shows that uses the SDK.
+            let list = ListAccounts(clientID: ClientID("app-1"), onlySignedIn: true)
+            let error = await #expect(throws: TokenError.self) {
+                try await AgentClient(socketPath: path).listAccounts(list)
+            }
+            #expect(error?.message == "the store was locked\(place)ssoctl unlock")
+            #expect(error?.details.nextCommand == nil)
+            let status = try await f.at(path, ["status", "--json"])
+            #expect(status.output.contains("\(place)ssoctl doctor"), "\(status)")
+            #expect(!status.output.contains("nextCommand"), "\(status)")
+            let doctor = try await f.at(path, ["doctor"])
+            #expect(doctor.status == 1 && doctor.output.contains("FAIL store: "), "\(doctor)")
+            #expect(doctor.output.contains("\(place)ssoctl doctor\n"), "\(doctor)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     @Test func replacesOnlyASocketOnWhichNobodyListens() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()

@@ -48,6 +48,20 @@ internal import TokenModel
         #expect(error.forApps.details.reason != nil)
     }
 
+    /// Its process IDs and paths are those of another place.
+    @Test(
+        arguments: [
+            (TokenError(.storeUnavailable, "it was replaced; to use it", .purpose("kill 3")), "kill 3"),
+            (TokenError(.storeUnavailable, "no TPM"), "ssoctl doctor"),
+            (TokenError(.networkUnavailable, "no network"), nil),
+        ] as [(TokenError, String?)])
+    func isSentToAPublishedSocketWithTheCommandInWords(error: TokenError, command: String?) {
+        let sent = error.forPublishedPeers
+        #expect(sent.details.nextCommand == nil && sent.details.reason == error.reason)
+        let words = command.map { "; a published socket gives tokens only; run this where the agent runs: \($0)" }
+        #expect(sent.message == error.statement + (words ?? ""))
+    }
+
     @Test(arguments: [
         Problem("it is full", .run("df -h '/a b'")), Problem("two\nlines"), Problem("use it", .run("kill 3")),
     ])
