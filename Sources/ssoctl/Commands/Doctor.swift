@@ -94,11 +94,17 @@ struct DoctorCommand: Command {
             // It accepts connections and does not answer, as a process that was stopped.
             return Printout(checks: Self.ownChecks(.unusableSocket(agent.socketPath, error), folder))
         } catch  where error.code == .requestDenied {
+            let status = try? await agent.status()
             let detail =
-                await agent.isAtPublishedSocket()
+                status?.processID == 0
                 ? "\(agent.socketPath) is a published socket, which serves tokens only"
                 : "the agent answers at \(agent.socketPath), and makes no checks for this program: \(error.message)"
-            return Printout(checks: Self.ownChecks(HealthCheck(name: "socket", ok: true, detail: detail), folder))
+            var checks = Self.ownChecks(HealthCheck(name: "socket", ok: true, detail: detail), folder)
+            if let status, status.processID == 0, let problem = status.storeProblem {
+                let detail = "\(problem); \(TokenError.doctorElsewhere)"
+                checks.append(Printout.Check(HealthCheck(name: "store", ok: false, detail: detail)))
+            }
+            return Printout(checks: checks)
         }
     }
 
@@ -154,12 +160,19 @@ extension HealthCheck {
                     name: "socket folder", ok: false, detail: "\(folder) does not exist",
                     hint: "start sso-agent, which creates it")
                 // It may exist, as in the runtime folder of another user.
-                : HealthCheck(name: "socket folder", ok: false, detail: "cannot look at \(folder): \(error)")
+                : HealthCheck(
+                    name: "socket folder", ok: false, detail: "cannot look at \(folder): \(error)",
+                    hint: opening(folder))
         }
         guard status.kind == .directory else {
             return HealthCheck(name: "socket folder", ok: false, detail: "\(folder) is not a folder")
         }
         let mode = String(status.mode & 0o777, radix: 8)
+        if let command = opening(folder) {
+            return HealthCheck(
+                name: "socket folder", ok: false, detail: "\(folder) has mode \(mode), with which you cannot use it",
+                hint: command)
+        }
         let owner = AgentEnvironment.current.socketOwner
         guard status.isOwnOrRoots || status.owner == owner else {
             return HealthCheck(
@@ -179,5 +192,16 @@ extension HealthCheck {
                 hint: defect.remedy?.command)
         }
         return HealthCheck(name: "socket folder", ok: true, detail: "\(folder) has mode \(mode)")
+    }
+
+    /// The command with which the user may use a folder of theirs again, or the one above that hides it; nil if their modes are not what is
+    /// missing. Root needs no mode.
+    private static func opening(_ folder: String) -> String? {
+        var place = FileStatus.absolutePath(folder)
+        while FileStatus(place) == nil, place != "/" { place = PrivateFiles.parent(of: place) }
+        guard FileStatus.effectiveUser != 0, let status = FileStatus(place), status.isOwn, status.kind == .directory,
+            status.mode & 0o100 == 0
+        else { return nil }
+        return "chmod u+rwx \(place.shellWord)"
     }
 }
