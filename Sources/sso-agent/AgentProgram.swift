@@ -57,7 +57,9 @@ struct AgentProgram {
         }
         var (configuration, options) = try configure(variables)
         guard !arguments.onDemand || configuration.mayBeStartedOnDemand else {
-            throw TokenError(.agentUnavailable, "start_on_demand is false in the table [agent] of the configuration")
+            throw TokenError(
+                .agentUnavailable, "start_on_demand is false in the table [agent] of the configuration",
+                .start("sso-agent &"))
         }
         (options.handedSocket, options.notifier) = (handover.socket, handover.notifier)
         let reader = ConfigurationReader(

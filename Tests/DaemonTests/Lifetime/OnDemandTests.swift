@@ -149,6 +149,23 @@ internal import Testing
         let ended = try await home.run(Self.status)
         #expect(ended.status == 4, "\(ended)")
         #expect(ended.output.contains("start_on_demand"), "\(ended)")
+        #expect(ended.output.contains("\"nextCommand\" : \"sso-agent &\""), "\(ended)")
+    }
+
+    /// As after a `chmod` of everything in the folder above.
+    @Test(
+        .enabled(if: OtherUser.isPossible || geteuid() != 0, "root needs no mode"), arguments: ["run/sso-agent", "run"])
+    func namesTheModeOfAFolderThatHidesTheSocket(name: String) async throws {
+        let home = try OnDemandHome()
+        let folder = home.folder.file(name)
+        let script = """
+            "$0" status >/dev/null || exit 70
+            chmod 600 '\(folder)' && "$0" doctor
+            chmod 700 '\(folder)'
+            """
+        let ended = try await home.run(script)
+        #expect(ended.status == 0 && ended.output.contains("FAIL socket folder: "), "\(ended)")
+        #expect(ended.output.contains("\n     → chmod u+rwx \(folder)\n"), "\(ended)")
     }
 
     @Test func saysWhyItCouldNotBeStarted() async throws {
