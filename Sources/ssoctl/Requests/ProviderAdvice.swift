@@ -109,7 +109,13 @@ extension CommandFailure {
                 error.code, "the code of the sign-in is not valid: it has expired, or was used already",
                 details: error.details)
             failure.nextCommand = target.command("sign-in", manner.words)
+        // The user has been asked already, and the same question would have the same answer.
+        case .declinedScopes where manner.prompt == "consent":
+            failure.error.append("; request the others only, or have an administrator of the tenant consent")
         case .declinedScopes: failure.nextCommand = target.command("sign-in", manner.asking("consent").words)
+        case .serverError:
+            failure.error.append("; wait, and try again")
+            failure.nextCommand = "sleep \(error.secondsToWait) && \(target.command("sign-in", manner.words))"
         case .unhandledHTTPResponse where error.details.httpStatus == 429:
             failure.error.append("; it asks to wait")
             failure.nextCommand = "sleep \(error.secondsToWait) && \(target.command("sign-in", manner.words))"

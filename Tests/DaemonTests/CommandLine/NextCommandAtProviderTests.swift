@@ -207,6 +207,23 @@ internal import Testing
                 #expect(failed["declinedScopes"] as? [String] == ["Mail.Read"], "\(failed)")
                 #expect((failed["account"] as? [String: Any])?["username"] as? String == "alice@contoso.com")
             }
+            // Who has been asked to consent is not asked the same again.
+            let consent = ["--login-hint", "alice@contoso.com", "--prompt", "consent"]
+            let declined = try await f.failure(["sign-in", "-s", "User.Read Mail.Read"] + consent, status: 1)
+            let message = declined["message"] as? String ?? ""
+            #expect(declined["nextCommand"] == nil && message.hasSuffix(" of the tenant consent"), "\(declined)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func waitsForAnOverloadedProviderBeforeAnotherSignIn() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            f.emulator.control.inject(.error("temporarily_unavailable", grant: .authorizationCode))
+            let failed = try await f.failure(["sign-in", "--login-hint", "alice@contoso.com"], status: 1)
+            let next = "sleep 60 && ssoctl sign-in --login-hint alice@contoso.com"
+            #expect(failed["nextCommand"] as? String == next, "\(failed)")
             withExtendedLifetime(agent) {}
         }
     }
