@@ -81,16 +81,17 @@ struct ImportCommand: Command {
         return printout
     }
 
-    /// The command that helps if a file cannot be imported: without a format if the wrong one may have been given.
+    /// The command that helps if a file cannot be imported: the one that lets its owner read it, or the import without a format if the wrong
+    /// one may have been given.
     private func next(after error: TokenError, of file: String) -> String {
-        guard error.code == .cacheBadFormat, format != nil else { return "ssoctl import --find" }
-        return importCommand(file)
+        guard error.code == .cacheBadFormat else { return PrivateFiles.reading(file) ?? "ssoctl import --find" }
+        return format == nil ? "ssoctl import --find" : importCommand(file)
     }
 
     /// The command that imports a file with the same options, and detects its format.
     private func importCommand(_ file: String) -> String {
         let options = CommandLineWords.group(group) + (isDryRun ? ["--dry-run"] : [])
-        return (CommandLineWords("ssoctl", "import", file) + options).text
+        return CommandLineWords.command("import", file, options).text
     }
 
     /// The codes of failures that concern one file only, and not the agent.
@@ -127,7 +128,8 @@ struct ImportCommand: Command {
         if let format = CacheDetection.format(ofFileThatBegins: beginning) { return (format, parts) }
         guard !CacheDetection.isUTF16(beginning) else {
             let name = path.hasPrefix("/dev/") ? "FILE" : path
-            let conversion = CommandLineWords("iconv", "-f", "UTF-16", "-t", "UTF-8", name)
+            let conversion = CommandLineWords(
+                ["iconv", "-f", "UTF-16", "-t", "UTF-8"] + (name.hasPrefix("-") ? ["--", name] : [name]))
             throw CommandFailure(
                 TokenError(.cacheBadFormat, "\(path): a text in UTF-16; a cache is in UTF-8"),
                 nextCommand: "\(conversion.text) | \(importCommand("/dev/stdin"))")

@@ -91,6 +91,15 @@ internal import Testing
         }
     }
 
+    /// Root could read it in any case.
+    @Test(.enabled(if: OtherUser.isPossible || geteuid() != 0))
+    func namesTheModeWithWhichItsOwnerMayReadAFile() async throws {
+        let home = try OnDemandHome()
+        let ended = try await home.run(
+            "cd \"$HOME\" && echo {} >c.json && chmod 0 c.json && exec \"$0\" import c.json")
+        #expect(ended.status == 1 && ended.errors.hasSuffix("  → chmod u+rw c.json\n"), "\(ended)")
+    }
+
     /// The names are words of the errors.
     @Test(arguments: ["cache", "JSON"], ["{", "x"])
     func namesAFileThatCannotBeImported(name: String, content: String) async throws {
