@@ -25,7 +25,7 @@ struct AppChoice {
     /// The words that name the app.
     var words: [String] {
         if let name = argument ?? option { return [name] }
-        return clientID.map { ["--client-id", $0.text] } ?? []
+        return clientID.map { CommandLineWords.option("--client-id", $0.text) } ?? []
     }
 }
 
@@ -178,7 +178,7 @@ struct TokenForm {
     /// The options as words of a command line.
     var words: [String] {
         [("--id-token", isIDToken), ("--decode", decodes), ("--header", isHeader)].filter(\.1).map(\.0)
-            + (file.map { ["--output", $0] } ?? [])
+            + (file.map { CommandLineWords.option("--output", $0) } ?? [])
     }
 
     /// Writes a text and the end of its line.

@@ -263,7 +263,8 @@ extension PublishedSockets {
         if let other = others.first(where: { $0.path == request.path || $0.label == label }) {
             throw TokenError(
                 .invalidDeveloperParameter,
-                "a socket is published with this path or label", .run("ssoctl unpublish \(other.label.shellWord)"))
+                "a socket is published with this path or label",
+                .run(CommandLineWords.command("unpublish", other.label).text))
         }
         let account = try request.account.map { (name) throws(TokenError) in
             try self.account(name, in: request.sharingGroup)

@@ -165,9 +165,9 @@ struct AppAddCommand: Command {
             ("--resource", permissions.resource), ("--redirect-uri", redirectURI), ("--group", group?.name),
         ]
         let flags = [("--force", force), ("--default", isDefault)].filter(\.1).map(\.0)
-        return CommandLineWords("ssoctl", "app", "add", name, "--client-id", clientID) + provider.values.words
-            + scopes.flatMap { ["--scope", $0] } + values.flatMap { option, value in value.map { [option, $0] } ?? [] }
-            + flags
+        return CommandLineWords(["ssoctl", "app", "add", name] + CommandLineWords.option("--client-id", clientID))
+            + provider.values.words + scopes.flatMap { CommandLineWords.option("--scope", $0) }
+            + values.flatMap { option, value in value.map { CommandLineWords.option(option, $0) } ?? [] } + flags
     }
 
     /// A request for all scopes of such an app would always be refused.

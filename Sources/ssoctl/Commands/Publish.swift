@@ -64,8 +64,10 @@ struct PublishCommand: Command {
     private func command(account: String? = nil, apps: [String]? = nil) -> CommandLineWords {
         let account = (account ?? access.account).map { CommandLineWords.option("--account", $0) } ?? []
         return CommandLineWords(["ssoctl", "publish", "--socket", socket.path] + account)
-            + (apps ?? access.apps).flatMap { ["--app", $0] } + access.clientIDs.flatMap { ["--client-id", $0.text] }
-            + access.scopes.flatMap { ["--scope", $0] } + access.resources.flatMap { ["--resource", $0] }
+            + (apps ?? access.apps).flatMap { ["--app", $0] }
+            + access.clientIDs.flatMap { CommandLineWords.option("--client-id", $0.text) }
+            + access.scopes.flatMap { CommandLineWords.option("--scope", $0) }
+            + access.resources.flatMap { CommandLineWords.option("--resource", $0) }
             + access.authorities.flatMap { ["--authority", $0] } + socket.userIDs.flatMap { ["--uid", "\($0)"] }
             + (access.kind.map { ["--authority-kind", $0.rawValue] } ?? [])
             + (access.group.map { CommandLineWords.option("--group", $0.name) } ?? [])

@@ -91,11 +91,11 @@ struct UseCommand: Command {
     }
 
     private func account(_ name: String, _ agent: AgentClient, _ settings: Settings) async throws -> AccountNamesJSON {
-        let (finder, meant) = (AccountFinder(agent: agent, sharingGroup: .standard), AccountName(name))
+        let meant = AccountName(name)
         do {
+            let (finder, found) = try await Self.accounts(meant, agent, settings)
             return AccountNamesJSON(
-                try await finder.account(
-                    meant, among: finder.accounts(meant, of: nil), Self.words, otherwise: "ssoctl app list"))
+                try await finder.account(meant, among: found, Self.words, otherwise: "ssoctl app list"))
         } catch var failure as CommandFailure where failure.status == .noSuchAccount {
             var message = "“\(name)” is neither an app nor an account that is signed in"
             if let app = Suggestion.nearest(to: name, among: settings.configuration.apps.map(\.name)) {
@@ -110,6 +110,21 @@ struct UseCommand: Command {
             // The account cannot be looked up there.
             throw CommandFailure(known, nextCommand: "export SSO_AGENT_ACCOUNT=\(name.shellWord)")
         }
+    }
+
+    /// The accounts that a name means in the first sharing group that has any: the usual one, or that of an app of the configuration. The
+    /// default account is looked for in the group of each request, by this name.
+    private static func accounts(
+        _ name: AccountName, _ agent: AgentClient, _ settings: Settings
+    ) async throws(TokenError) -> (AccountFinder, [Account]) {
+        let usual = AccountFinder(agent: agent, sharingGroup: .standard)
+        let groups = Set(settings.configuration.apps.map(\.sharingGroup)).subtracting([.standard])
+        let others = groups.sorted { $0.name < $1.name }.map { AccountFinder(agent: agent, sharingGroup: $0) }
+        for finder in [usual] + others {
+            let found = try await finder.accounts(name, of: nil)
+            if !found.isEmpty { return (finder, found) }
+        }
+        return (usual, [])
     }
 
     func describe(_ done: Printout) -> String? {

@@ -233,8 +233,8 @@ extension TargetChoice {
             ("--group", app.group?.name),
         ]
         return CommandLineWords("ssoctl", name) + (words ?? app.words)
-            + (scopes ?? permissions.scope).flatMap { ["--scope", $0] }
-            + values.flatMap { option, value in value.map { [option, $0] } ?? [] }
+            + (scopes ?? permissions.scope).flatMap { CommandLineWords.option("--scope", $0) }
+            + values.flatMap { option, value in value.map { CommandLineWords.option(option, $0) } ?? [] }
     }
 
     /// The URL of an authority with another tenant in its last path segment. Unlike an `Authority`, it keeps the capitals of a

@@ -85,6 +85,46 @@ internal import Testing
         }
     }
 
+    /// As they are typed: `--client-id=-app`.
+    @Test func keepsValuesThatLookLikeOptions() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            try await f.signIn(app: "graph", "alice@contoso.com")
+            let target = "--client-id=-app --scope=-s --authority \(f.emulator.url)/common"
+            let typed = ["token", "--account", "alice@contoso.com", "--output=-f"]
+            let error = try await f.failure(typed + target.split(separator: " ").map(String.init), status: 2)
+            let next = "ssoctl sign-in \(target) --login-hint alice@contoso.com"
+            #expect(error["nextCommand"] as? String == next, "\(error)")
+            let similar = try await f.failure(
+                ["token", "graph", "--account", "alcie@contoso.com", "--output=-f"], status: 3)
+            let again = "ssoctl token graph --account alice@contoso.com --output=-f"
+            #expect(similar["nextCommand"] as? String == again, "\(similar)")
+            try await f.ssoctl(next.split(separator: " ").dropFirst().map(String.init))
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    /// The message of “ssoctl token” names this command for an app of any sharing group.
+    @Test func choosesTheDefaultAccountOfAnAppWithAGroup() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.ssoctl([
+                "app", "add", "graph", "--client-id", "app-1", "--authority", "\(f.emulator.url)/common", "--scope",
+                "User.Read", "--group", "it's $G",
+            ])
+            for name in ["alice", "bob"] { try await f.signIn(app: "graph", "\(name)@contoso.com") }
+            let several = try await f.failure(["token"], status: 2)
+            #expect((several["message"] as? String)?.contains("choose a default with “ssoctl use”") == true)
+            let unknown = try await f.failure(["use", "@"], status: 3)
+            #expect(unknown["nextCommand"] as? String == "ssoctl app list", "\(unknown)")
+            try await f.ssoctl(["use", "bob"])
+            let account = try await f.json(["token"])["account"] as? [String: Any]
+            #expect(account?["username"] as? String == "bob@contoso.com", "\(String(describing: account))")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     /// What is typed for another command leads to the option of this one.
     @Test func namesTheOptionThatIsCalledOtherwiseHere() async throws {
         try await AgentProcessFixture.with { f in
