@@ -14,7 +14,7 @@ internal import TokenModel
             try await f.waitUntilOpen()
             let path = try f.makeSocketFolder()
             #expect(try await f.publish(path).status == 0)
-            #expect(try await f.at(path, ["doctor"]).status == 0)
+            #expect(try await !f.at(path, ["doctor"]).output.contains(" store: "))
             let place = "; a published socket gives tokens only; run this where the agent runs: "
             try await f.ssoctl(["lock"])
             // What an app shows that uses the SDK.
