@@ -122,12 +122,16 @@ final class SecretMemory: Sendable {
     }
 
     private let state = Mutex(State())
+    /// The size of the system's pages, in bytes: 4,096 on x86-64, up to 65,536 on AArch64.
+    private let pageSize: Int
+
+    init(pageSize: Int = sysconf(Int32(_SC_PAGESIZE))) { self.pageSize = pageSize }
 
     /// Allocates `count` bytes, which are 0.
     func allocate(_ count: Int) -> UnsafeMutableRawBufferPointer {
         let size = Self.size(for: count)
         let address = state.withLock { state in
-            Self.allocate(size, from: &state)
+            allocate(size, from: &state)
         }
         return UnsafeMutableRawBufferPointer(
             start: UnsafeMutableRawPointer(bitPattern: address) ?? Self.ordinary(size), count: count)
@@ -198,7 +202,7 @@ final class SecretMemory: Sendable {
         /// Gives the whole pages of blocks that follow one another back, but for locked ones, and adds the blocks to the lists again.
         private func release(_ run: [FreeBlock]) {
             guard let start = run.first?.start, let end = run.last?.end else { return }
-            let page = UInt(sysconf(Int32(_SC_PAGESIZE)))
+            let page = UInt(pageSize)
             let first = (start + page - 1) / page * page
             let last = max(end / page * page, first)
             if last > first, let pointer = UnsafeMutableRawPointer(bitPattern: first) {
@@ -219,10 +223,12 @@ final class SecretMemory: Sendable {
     /// The number of locked bytes.
     var lockedCount: Int { state.withLock(\.locked) }
 
-    private static func allocate(_ size: Int, from state: inout State) -> UInt {
-        if size <= largest {
-            let index = sizeClass(size)
-            if let address = popLinked(from: &state.free[index]) ?? state.released[index].popLast() { return address }
+    private func allocate(_ size: Int, from state: inout State) -> UInt {
+        if size <= Self.largest {
+            let index = Self.sizeClass(size)
+            if let address = Self.popLinked(from: &state.free[index]) ?? state.released[index].popLast() {
+                return address
+            }
         } else {
             let before = state.locked
             let address = map(size, &state.locked)
@@ -230,8 +236,8 @@ final class SecretMemory: Sendable {
             return address
         }
         if state.end - state.next < UInt(size) {
-            state.next = map(chunk, &state.locked)
-            state.end = state.next == 0 ? 0 : state.next + UInt(chunk)
+            state.next = map(Self.chunk, &state.locked)
+            state.end = state.next == 0 ? 0 : state.next + UInt(Self.chunk)
         }
         guard state.next != 0 else { return 0 }
         defer { state.next += UInt(size) }
@@ -253,14 +259,16 @@ final class SecretMemory: Sendable {
     }
 
     /// Maps new pages; returns 0 if that fails.
-    private static func map(_ count: Int, _ locked: inout Int) -> UInt {
+    private func map(_ count: Int, _ locked: inout Int) -> UInt {
         let flags = MAP_PRIVATE | MAP_ANONYMOUS
         guard let start = mmap(nil, count, PROT_READ | PROT_WRITE, flags, -1, 0), start != MAP_FAILED else { return 0 }
         #if canImport(Glibc)
             madvise(start, count, Int32(MADV_DONTDUMP))
         #endif
         // The app needs locked memory too: at most `lockLimit` is locked, and memory that the system refuses to lock is used.
-        if locked + count <= lockLimit, mlock(start, count) == 0 { locked += count }
+        // The system locks, and counts, whole pages.
+        let counted = (count + pageSize - 1) / pageSize * pageSize
+        if locked + counted <= Self.lockLimit, mlock(start, count) == 0 { locked += counted }
         return UInt(bitPattern: start)
     }
 

@@ -193,6 +193,23 @@ internal import Testing
             }
         }
 
+        /// AArch64 has pages of up to 64 KiB, of which a block of 20 KiB locks a whole one.
+        @Test(.disabled(if: Sanitizer.isOn, "a sanitizer lets no memory be locked"), arguments: [16_384, 65_536])
+        func countsWholePagesAsLocked(pageSize: Int) async {
+            await #expect(processExitsWith: .success) { [pageSize = pageSize as Int] in
+                func inPages(of size: Int) -> Int { (20_480 + size - 1) / size * size }
+                let memory = SecretMemory(pageSize: pageSize)
+                let blocks = (0..<100).map { _ in memory.allocate(20_000) }
+                #expect(memory.lockedCount.isMultiple(of: pageSize) && memory.lockedCount <= 1 << 20)
+                // This machine may have smaller pages.
+                let most = (1 << 20) / inPages(of: pageSize) * inPages(of: sysconf(Int32(_SC_PAGESIZE)))
+                let locked = try #require(try SecretMemoryTests.lockedKilobytes())
+                #expect(locked << 10 <= most)
+                blocks.forEach(memory.deallocate)
+                #expect(memory.lockedCount == 0)
+            }
+        }
+
         @Test func doesWithoutLockingWhereItIsRefused() async {
             await #expect(processExitsWith: .success) {
                 var limit = rlimit()
