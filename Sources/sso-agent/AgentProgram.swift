@@ -72,6 +72,7 @@ struct AgentProgram {
         options.connectionLimit = min(options.connectionLimit, max(try ResourceLimits.requireOpenFiles() - 384, 16))
         try ResourceLimits.requireProcessDescriptors()
         try ResourceLimits.requireThreads()
+        try SQLiteVersion.requireSupported()
         // Started before there is a token, a key or a passphrase in memory.
         options.helper = HelperProcess(
             secretTool: options.keys.secretTool, store: options.stateDirectory, askpass: options.askpass,

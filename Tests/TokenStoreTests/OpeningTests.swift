@@ -2,7 +2,8 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 internal import TokenModel
-internal import TokenStore
+
+@testable internal import TokenStore
 
 @Suite(.bounded) struct OpeningTests {
     @Test(arguments: [0o000, 0o022, 0o077, 0o777])
@@ -33,6 +34,15 @@ internal import TokenStore
         let again = try StoreFolder.open(plain)
         #expect(try await again.load() == [.sample(1)])
         await again.close()
+    }
+
+    /// With an older one, each sign-in would fail, and a store that another machine has written would be taken for damaged.
+    @Test func needsAnSQLiteWithStrictTables() throws {
+        for old in [3_034_001, 3_036_000] as [Int32] {
+            #expect(throws: TokenError.self) { try SQLiteVersion.requireSupported(old) }
+        }
+        try SQLiteVersion.requireSupported(3_037_000)
+        try SQLiteVersion.requireSupported()
     }
 
     /// As on a file system that does not answer for a moment. A new store would take the place of the old one.
