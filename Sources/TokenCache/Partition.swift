@@ -23,7 +23,7 @@ package struct Partition: Sendable, Equatable {
     private(set) var describedCount = 0
     /// The number of account records that were saved under each host.
     private var environmentCounts: [String: Int] = [:]
-    /// The accounts of each username, in lower case.
+    /// The accounts of each username and each user ID of ADAL, in lower case.
     private var names: [String: SortedMap<AccountKey>] = [:]
     /// The accounts of each identifier that belong to other issuers than Microsoft's clouds.
     private var foreignAccounts: [HomeAccountID: SortedMap<AccountKey>] = [:]
@@ -235,11 +235,13 @@ package struct Partition: Sendable, Equatable {
             if old == nil, record != nil, remaining.count == 1 { describedCount += 1 }
             if old != nil, remaining.isEmpty { describedCount -= 1 }
         }
-        let (before, after) = (old?.username.lowercased(), record?.username.lowercased())
+        let (before, after) = (old?.names ?? [], record?.names ?? [])
         guard before != after else { return }
-        let isStillNamed = remaining.values.contains { $0.username.lowercased() == before }
-        if let before, before != account.name, !isStillNamed { Self.index(account, true, in: &names[before]) }
-        if let after { Self.index(account, false, in: &names[after]) }
+        for name in before.subtracting(after) where name != account.name {
+            let isStillNamed = remaining.values.contains { $0.names.contains(name) }
+            if !isStillNamed { Self.index(account, true, in: &names[name]) }
+        }
+        for name in after { Self.index(account, false, in: &names[name]) }
     }
 
     private mutating func count(_ record: AccountRecord, isAdded: Bool) {
@@ -282,8 +284,7 @@ extension Partition {
         case .account(let record):
             if !isDescribed, !account.isUnnamed { describedCount += 1 }
             count(record, isAdded: true)
-            let name = record.username.lowercased()
-            if name != account.name { Self.index(account, false, in: &names[name]) }
+            for name in record.names where name != account.name { Self.index(account, false, in: &names[name]) }
         case .accessToken:
             listCredential((true, false), CredentialPlace(account: account, kind: .accessToken, key: key))
         case .refreshToken:

@@ -87,10 +87,12 @@ internal import TokenModel
             record.homeAccountID = "\(one(of: objects, &seed)).\(one(of: tenants, &seed))"
         }
         if Bool.random(using: &seed) { record.localAccountID = one(of: objects, &seed) }
+        if Bool.random(using: &seed) { record.adalUserID = one(of: names, &seed) }
         let old = cache.partition(.standard)[record.account].accounts[record.key]
         if let old {
             if !old.username.isEmpty { record.username = old.username }
             record.localAccountID = old.localAccountID ?? record.localAccountID
+            record.adalUserID = old.adalUserID
         }
         cache.apply([.save(.account(record))], in: .standard)
         return (record, old)

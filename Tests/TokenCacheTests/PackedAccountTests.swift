@@ -99,7 +99,7 @@ internal import TokenStore
             realm: any(["tid", "TID", "other", ""]) ?? "", localAccountID: any([nil, "", "alice", "guest"]),
             username: key.name ?? any(["", "alice@contoso.example", "Zoë"]) ?? "",
             authorityType: any(["MSSTS", "ADFS", "Other"]) ?? "", name: any([nil, "Alice"]),
-            source: any(["msal", "adal", ""]) ?? "")
+            source: any(["msal", "adal", ""]) ?? "", adalUserID: any([nil, "al@contoso.example"]))
     }
 
     private static var account: AccountKey {

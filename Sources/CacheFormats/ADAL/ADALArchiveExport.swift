@@ -64,7 +64,7 @@ struct ADALArchiveExport {
 
     private static func user(_ account: AccountKey, _ credentials: AccountCredentials) -> String {
         if let name = account.name { return name }
-        return credentials.orderedAccounts.first?.username.lowercased() ?? ""
+        return credentials.orderedAccounts.first.map { $0.adalUserID ?? $0.username.lowercased() } ?? ""
     }
 
     private mutating func addUser(_ user: String, _ accounts: [AccountKey]) {

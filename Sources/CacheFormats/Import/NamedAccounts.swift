@@ -68,14 +68,19 @@ struct NamedAccounts {
     mutating func add(_ record: AccountRecord, replacing old: AccountRecord?, among credentials: AccountCredentials) {
         let account = record.account
         guard facts[account] != nil else {
-            if namesakes[Name(record.username, of: account.issuer)] != nil { add(account, credentials) }
+            if Self.names(of: record).contains(where: { namesakes[$0] != nil }) { add(account, credentials) }
             return
         }
         add(record, of: account)
-        guard let before = old.map({ Name($0.username, of: account.issuer) }),
-            !credentials.accounts.values.contains(where: { Name($0.username, of: account.issuer) == before })
-        else { return }
-        remove(before, from: account)
+        guard let old else { return }
+        for name in Self.names(of: old).subtracting(Self.names(of: record)) {
+            let isStillNamed = credentials.accounts.values.contains { Self.names(of: $0).contains(name) }
+            if !isStillNamed { remove(name, from: account) }
+        }
+    }
+
+    private static func names(of record: AccountRecord) -> Set<Name> {
+        Set(record.names.map { Name($0, of: record.account.issuer) })
     }
 
     private mutating func add(_ account: AccountKey, _ credentials: AccountCredentials) {
@@ -91,8 +96,8 @@ struct NamedAccounts {
             let user = ForeignCache.DirectoryUser(tenantID: record.realm, objectID: objectID)
             accounts[.user(account.issuer, user), default: SortedMap()][account.key] = account
         }
-        let name = Name(record.username, of: account.issuer)
-        if facts[account]?.names.insert(name).inserted == true {
+        for name in Self.names(of: record) {
+            guard facts[account]?.names.insert(name).inserted == true else { continue }
             namesakes[name]?.all[account.key] = account
             for environment in facts[account]?.environments ?? [] { add(account, named: name, at: environment) }
         }

@@ -68,7 +68,7 @@ extension CredentialCache {
                 if partition.apps[app.key]?.familyID ?? "" != app.familyID { return .any }
             case .save(let record):
                 if let key = record.header.account { keys.insert(key) }
-                if case .account(let account) = record { names.insert(account.username.lowercased()) }
+                if case .account(let account) = record { names.formUnion(account.names) }
             case .remove(let key, let account):
                 if key.kind == .appMetadata { return .any }
                 if let account { keys.insert(account) }

@@ -6,6 +6,8 @@ struct ListedProfile: Equatable {
     let profile: TenantProfile
     /// The library that has brought the account's tokens.
     let source: Account.Source
+    /// The user ID that ADAL has given its apps, if it is not the username.
+    let adalUserID: String?
 
     /// The account without its tenant profiles, as the record describes it.
     func account(_ key: AccountKey) -> Account {
@@ -21,6 +23,7 @@ extension ListedProfile {
             username: record.username.isEmpty ? nil : record.username, environment: record.environment,
             isHome: record.isHome)
         source = record.source == AccountRecord.adalSource ? .adal : .msal
+        adalUserID = record.adalUserID
     }
 
     /// Reads a packed account record; nil if it is incomplete.
@@ -40,6 +43,7 @@ extension ListedProfile {
             isHome: !type.elementsEqual(AccountRecord.entraType.utf8)
                 || AccountRecord.isHome(tenant, of: identifier?.text))
         source = fields[.source]?.elementsEqual(AccountRecord.adalSource.utf8) == true ? .adal : .msal
+        adalUserID = fields[.adalUserID].map { String(decoding: $0, as: UTF8.self) }
     }
 }
 
@@ -49,7 +53,6 @@ protocol InListOrder {
     var isHome: Bool { get }
     var realm: String { get }
     var environment: String { get }
-    var username: String { get }
 }
 
 extension AccountRecord: InListOrder {}
@@ -83,7 +86,9 @@ extension Array where Element: InListOrder {
         var realms = Set<ExactText>()
         return filter { realms.insert(ExactText($0.realm)).inserted }
     }
+}
 
-    /// The usernames, in lower case.
-    var usernames: Set<String> { Set(map { $0.username.lowercased() }) }
+extension [ListedProfile] {
+    /// The names by which requests find the account, in lower case: the usernames, and ADAL's user IDs.
+    var usernames: Set<String> { Set(map { $0.username.lowercased() } + compactMap(\.adalUserID)) }
 }

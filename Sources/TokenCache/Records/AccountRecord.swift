@@ -16,6 +16,8 @@ package struct AccountRecord: Sendable, Equatable, Codable {
     package var realm: String
     package var localAccountID: String?
     package var username: String
+    /// The user ID that ADAL has given its apps, in lower case; nil if it is the username, or not known.
+    package var adalUserID: String?
     /// `MSSTS`, `ADFS` or `Other`.
     package var authorityType: String
     package var name: String?
@@ -32,6 +34,7 @@ package struct AccountRecord: Sendable, Equatable, Codable {
         case homeAccountID = "home_account_id"
         case issuer, environment, realm, username, name, source
         case localAccountID = "local_account_id"
+        case adalUserID = "adal_user_id"
         case authorityType = "authority_type"
         case givenName = "given_name"
         case familyName = "family_name"
@@ -45,7 +48,8 @@ package struct AccountRecord: Sendable, Equatable, Codable {
         issuer: Issuer? = nil, homeAccountID: String?, environment: String, realm: String, localAccountID: String?,
         username: String,
         authorityType: String, name: String? = nil, givenName: String? = nil, familyName: String? = nil,
-        alternativeAccountID: String? = nil, clientInfo: String? = nil, source: String, unknownFields: String? = nil
+        alternativeAccountID: String? = nil, clientInfo: String? = nil, source: String, unknownFields: String? = nil,
+        adalUserID: String? = nil
     ) {
         self.issuer =
             (issuer ?? Self.issuer(environment: environment, realm: realm, authorityType: authorityType)).text
@@ -54,6 +58,7 @@ package struct AccountRecord: Sendable, Equatable, Codable {
         self.realm = realm
         self.localAccountID = localAccountID
         self.username = username
+        self.adalUserID = adalUserID
         self.authorityType = authorityType
         self.name = name
         self.givenName = givenName
@@ -70,6 +75,9 @@ package struct AccountRecord: Sendable, Equatable, Codable {
                 ?? Self.issuer(environment: environment, realm: realm, authorityType: authorityType),
             homeAccountID: homeAccountID.flatMap(HomeAccountID.init), username: username)
     }
+
+    /// The names by which requests find the account, in lower case: the username, and ADAL's user ID if that is another one.
+    package var names: Set<String> { Set([username.lowercased(), adalUserID].compactMap(\.self)) }
 
     /// Whether the realm is the account's home tenant. Accounts of other kinds than Entra's have one realm only.
     package var isHome: Bool { authorityType != Self.entraType || Self.isHome(realm, of: homeAccountID) }
@@ -155,6 +163,7 @@ extension AccountRecord: RecordContent {
         familyName = familyName.map { ValueLimits.name($0) }
         alternativeAccountID = alternativeAccountID.map { ValueLimits.name($0) }
         if let identifier = localAccountID, !ValueLimits.isIdentifier(identifier) { localAccountID = nil }
+        if let identifier = adalUserID, !ValueLimits.isIdentifier(identifier) { adalUserID = nil }
         if let info = clientInfo, info.utf8.count > ValueLimits.longText { clientInfo = nil }
     }
 }

@@ -222,10 +222,15 @@ extension Saving {
         record.familyName = claims.familyName
         record.alternativeAccountID = claims.alternativeSecurityID
         record.clientInfo = tokens.clientInfo
-        // A response to ADAL replaces neither the source of an account record that MSAL has made, nor the spelling of
-        // its names, which ADAL has in lower case.
         let known = credentials.accounts[record.key]
         record.unknownFields = known?.unknownFields
+        // Apps of ADAL name the user by this ID, whatever MSAL's endpoint calls the user since.
+        let userID =
+            parameters.version == .v1
+            ? claims.adalUserID : known?.adalUserID ?? issuance.redeemedToken?.account.name?.trimmedNonEmpty
+        record.adalUserID = userID == record.username.lowercased() ? nil : userID
+        // A response to ADAL replaces neither the source of an account record that MSAL has made, nor the spelling of
+        // its names, which ADAL has in lower case.
         if let known, known.source == AccountRecord.msalSource {
             record.source = AccountRecord.msalSource
             if known.username.lowercased() == record.username.lowercased() { record.username = known.username }

@@ -44,6 +44,7 @@ enum PackedField: UInt8 {
     case json = 35
     case restrictionRealm = 36
     case restrictionTarget = 37
+    case adalUserID = 38
 }
 
 /// Writes a record in packed form: a mark, and for each field its number, its length and its bytes.

@@ -32,7 +32,7 @@ extension AccountRecord {
             issuer: Issuer(issuer), homeAccountID: homeAccountID, environment: environment, realm: realm,
             localAccountID: localAccountID, username: username, authorityType: authorityType, name: name,
             givenName: givenName, familyName: familyName, alternativeAccountID: alternative, clientInfo: clientInfo,
-            source: source, unknownFields: unknownFields)
+            source: source, unknownFields: unknownFields, adalUserID: reader.text(.adalUserID))
     }
 
     package func pack(into writer: inout FieldWriter) {
@@ -50,6 +50,7 @@ extension AccountRecord {
         writer.put(.alternativeAccountID, alternativeAccountID)
         writer.put(.clientInfo, clientInfo)
         writer.put(.source, source)
+        writer.put(.adalUserID, adalUserID)
     }
 }
 

@@ -82,12 +82,23 @@ package struct IDTokenClaims: Sendable, Equatable {
             .compactMap { $0?.trimmedNonEmpty }.first?.lowercased()
     }
 
+    /// The user ID that ADAL gives its apps, in lower case, by the rules of the endpoint that issued the token, which `ver` names.
+    package var adalUserID: String? {
+        switch version {
+        case "1.0": v1UserID
+        case "2.0": v2Username?.lowercased()
+        default: hasV1Name ? v1UserID : subject?.trimmedNonEmpty?.lowercased()
+        }
+    }
+
     /// The username by the rules of the endpoint that issued the token, which `ver` names.
     package var username: String? {
         switch version {
         case "2.0": v2Username
         case "1.0": v1UserID
-        default: upn?.trimmedNonEmpty != nil || uniqueName?.trimmedNonEmpty != nil ? v1UserID : v2Username
+        default: hasV1Name ? v1UserID : v2Username
         }
     }
+
+    private var hasV1Name: Bool { upn?.trimmedNonEmpty != nil || uniqueName?.trimmedNonEmpty != nil }
 }

@@ -130,6 +130,44 @@ internal import TokenModel
         }
     }
 
+    // Mirrors: ADTokenCacheItem+MSIDTokens tokenCacheKey, whose user is the `userId` of the item's user information
+    @Test(
+        arguments: [
+            ("common", ["preferred_username": "al@contoso.com"]),
+            ("adfs", ["upn": nil, "unique_name": nil, "email": "al@contoso.com", "sub": "Alice-Sub"]),
+        ] as [(String, [String: JSON])])
+    func findsAUserByTheUserIDOfAResult(tenant: String, claims: [String: JSON]) async throws {
+        try await AgentFixture.with { f in
+            f.emulator.control.settings.idTokenClaims = claims
+            let app = ADALApp(f, tenant: tenant)
+            let signedIn = try await app.signIn()
+            let userID = try #require(signedIn.tokenCacheItem?.userInformation?.userId)
+            #expect(userID != "al@contoso.com")
+            #expect(try await app.silent(userID).accessToken == signedIn.accessToken)
+            // The name that MSAL has for the user is one, too.
+            #expect(try await app.silent("al@contoso.com").accessToken == signedIn.accessToken)
+            let cache = app.cache
+            #expect(try await offPool { cache.removeAll(forUserId: userID, clientId: "app-1", error: nil) })
+            #expect(try await app.items().isEmpty)
+        }
+    }
+
+    // Mirrors: 48 MSIDLegacyAccessorSSOIntegrationTests, the account of the one format and the user of the other
+    @Test func findsAUserByTheUserIDOfAResultAfterARedemptionOfMSAL() async throws {
+        try await AgentFixture.with { f in
+            f.emulator.control.settings.idTokenClaims = ["preferred_username": "al@contoso.com"]
+            let app = ADALApp(f)
+            try await app.signIn()
+            let neighbour = try MSALNeighbour(f)
+            let account = try neighbour.account(Self.alice)
+            #expect(account.username == "al@contoso.com")
+            _ = try await neighbour.silent(account)
+            f.letTokensExpire()
+            #expect(try await app.silent(Self.alice).status == AD_SUCCEEDED)
+            #expect(f.signIns == 1)
+        }
+    }
+
     // Mirrors: 50 MSIDLegacyAccessorSSOIntegrationTests, no user and several accounts
     @Test func countsOnlyAccountsThatADALKnows() async throws {
         try await AgentFixture.with { f in

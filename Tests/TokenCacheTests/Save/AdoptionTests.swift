@@ -45,6 +45,25 @@ internal import TokenModel
         #expect(cache.decide(request, now: Self.now).token == "AT-alice-aadgraph")
     }
 
+    /// Apps of ADAL know no other name, such as the one that MSAL's endpoint has for the user.
+    @Test func findsTheAccountByTheNameThatItHad() throws {
+        var cache = try Self.cache(apps: [Self.app])
+        let name = AccountKey(issuer: .microsoft, identity: .name(Self.name))
+        let used = try #require(cache.partition(.standard)[name].refreshTokens.values.first)
+        let parameters = try CacheBuilder().parameters(Self.app)
+        var tokens = Self.signIn()
+        tokens.idToken = CacheBuilder.idToken([
+            "ver": "2.0", "tid": Self.tenant, "oid": Self.user, "sub": "s", "preferred_username": "al@contoso.com",
+        ])
+        let saved = try cache.changes(
+            saving: tokens, from: .redemption(used), parameters, at: parameters.authority, now: Self.now)
+        cache.apply(saved.changes, in: .standard)
+        for username in [Self.name, "al@contoso.com"] {
+            let list = ListAccounts(clientID: ClientID(Self.app), username: username)
+            #expect(cache.accounts(list).accounts.map(\.username) == ["al@contoso.com"], "\(username)")
+        }
+    }
+
     /// The sign-in names the same object of the same directory as the import did.
     @Test func givesTheIdentifierAtASignInToAnotherApp() throws {
         var builder = CacheBuilder()
