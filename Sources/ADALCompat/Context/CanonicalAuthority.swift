@@ -13,8 +13,8 @@ final class CanonicalAuthority: Sendable, Equatable {
     init?(_ url: String) {
         guard let trimmed = url.trimmedNonEmpty?.lowercased(), let parts = URLComponents(string: trimmed),
             let scheme = parts.scheme, let host = parts.encodedHost, !host.isEmpty,
-            let tenant = parts.percentEncodedPath.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
-                .first,
+            // As in ADAL, repeated slashes count as one: apps join a host with a slash and a path with one.
+            let tenant = parts.percentEncodedPath.split(separator: "/").first,
             tenant.removingPercentEncoding?.trimmedNonEmpty != nil
         else { return nil }
         let port = parts.port.map { ":\($0)" } ?? ""

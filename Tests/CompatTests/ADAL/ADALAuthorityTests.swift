@@ -11,6 +11,7 @@ internal import Testing
         ("  https://login.microsoftonline.com/common/\n", "https://login.microsoftonline.com/common"),
         ("https://login.microsoftonline.com/common?x=1#y", "https://login.microsoftonline.com/common"),
         ("https://login.microsoftonline.com:8443/Common/", "https://login.microsoftonline.com:8443/common"),
+        ("https://login.microsoftonline.com//Common//", "https://login.microsoftonline.com/common"),
         ("https://fs.contoso.com/ADFS/ls", "https://fs.contoso.com/adfs"),
         ("http://localhost:8080/common", "http://localhost:8080/common"),
         ("http://127.0.0.1:8080/Contoso", "http://127.0.0.1:8080/contoso"),
@@ -38,7 +39,7 @@ internal import Testing
 
     @Test(arguments: [
         "", "   ", "common", "https://", "https:///common", "https://login.microsoftonline.com",
-        "https://login.microsoftonline.com/", "https://login.microsoftonline.com//common",
+        "https://login.microsoftonline.com/", "https://login.microsoftonline.com//",
         "http://login.microsoftonline.com/common", "ftp://login.microsoftonline.com/common", "https://a b/common",
     ])
     func refusesAnInvalidAuthority(given: String) {
