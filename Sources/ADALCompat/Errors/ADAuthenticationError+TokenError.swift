@@ -65,9 +65,9 @@ extension ADAuthenticationError {
     /// Returns the error that a request with a refresh token of the app's reports: an OAuth error of any kind means
     /// that it was rejected (203).
     package static func refreshing(_ error: TokenError) -> ADAuthenticationError {
-        guard error.code != .protectionPolicyRequired, error.details.oauthError != nil, error.unreadStatus == nil else {
-            return ADAuthenticationError(error)
-        }
+        guard error.code != .protectionPolicyRequired, !error.isOfInstanceDiscovery, error.details.oauthError != nil,
+            error.unreadStatus == nil
+        else { return ADAuthenticationError(error) }
         let rejected = server(.ERROR_SERVER_REFRESH_TOKEN_REJECTED)
         return ADAuthenticationError(error, domain: rejected.domain, code: rejected.code, underlying: nil)
     }
@@ -122,11 +122,16 @@ extension TokenError {
     /// Whether the OAuth error comes from the sign-in page. Errors of the token endpoint have an HTTP status.
     fileprivate var isOfAuthorizationEndpoint: Bool { details.httpStatus == nil }
 
+    /// Whether instance discovery does not know the authority (101). It precedes every other request, so that no token was refused.
+    fileprivate var isOfInstanceDiscovery: Bool {
+        code == .authorityValidation && details.oauthError == "invalid_instance"
+    }
+
     /// Whether only a sign-in can help after a silent request that ended with this error.
     fileprivate var needsInteraction: Bool {
         switch code {
         case .interactionRequired, .accountNotFound, .refreshTokenRejected, .invalidGrant: true
-        default: details.oauthError != nil && unreadStatus == nil
+        default: details.oauthError != nil && unreadStatus == nil && !isOfInstanceDiscovery
         }
     }
 }

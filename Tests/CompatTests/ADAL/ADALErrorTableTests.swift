@@ -116,6 +116,8 @@ internal import TokenModel
         (.serverError, "temporarily_unavailable", 400, ADOAuthServerErrorDomain, 203),
         (.serverError, "temporarily_unavailable", 503, ADHTTPErrorCodeDomain, 503),
         (.protectionPolicyRequired, "unauthorized_client", 400, ADOAuthServerErrorDomain, 213),
+        (.authorityValidation, "invalid_instance", 400, ADAuthenticationErrorDomain, 101),
+        (.authorityValidation, "invalid_request", 400, ADOAuthServerErrorDomain, 203),
     ])
     func reportsARefusedRefreshTokenOfTheAppsOwn(
         code: TokenError.Code, said: String, status: Int32, domain: String, reported: Int

@@ -38,6 +38,16 @@ internal import TokenModel
         #expect(cause.errorDetails == "AADSTS50076")
     }
 
+    // Mirrors: ADAuthorityValidation checkAuthority:validateAuthority:completionBlock:, which precedes the lookup in the cache
+    @Test(arguments: [("invalid_instance", 101), ("invalid_request", 200)])
+    func tellsAnUnknownAuthorityFromARefusedRefreshToken(said: String, code: Int) {
+        var details = TokenError.Details()
+        (details.oauthError, details.httpStatus) = (said, 400)
+        let error = ADAuthenticationError.silent(TokenError(.authorityValidation, "why", details: details))
+        #expect(error.domain == ADAuthenticationErrorDomain)
+        #expect(error.code == code)
+    }
+
     @Test func passesAProtectionPolicyOnAsItIs() {
         var details = TokenError.Details()
         details.oauthError = "unauthorized_client"

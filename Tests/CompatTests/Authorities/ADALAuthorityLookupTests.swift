@@ -60,4 +60,24 @@ internal import Testing
             #expect(try await vouched.acquire(Self.graph, Self.alice).status == AD_SUCCEEDED)
         }
     }
+
+    // Mirrors: ADAuthorityValidation checkAuthority:validateAuthority:completionBlock:, which precedes every refresh
+    @Test func sendsNoRefreshTokenToAnUnknownHost() async throws {
+        try await AgentFixture.online { f in
+            let authority = "https://login.contoso.example/common"
+            let vouched = try f.adal(authority, validates: false)
+            #expect(try await vouched.acquire(Self.graph, Self.alice).status == AD_SUCCEEDED)
+            let context = try f.adal(authority)
+            let silent = try await context.silent(Self.graph, Self.alice, force: true)
+            let redeemed = await context.acquireToken(
+                withRefreshToken: "r", resource: Self.graph, clientId: "app-1",
+                redirectUri: try #require(URL(string: "http://localhost")))
+            for result in [silent, redeemed] {
+                #expect(result.error?.domain == ADAuthenticationErrorDomain)
+                #expect(result.error?.code == ADErrorCode.ERROR_DEVELOPER_AUTHORITY_VALIDATION.rawValue)
+                #expect(result.error?.protocolCode == "invalid_instance")
+            }
+            #expect(f.redemptions == 0)
+        }
+    }
 }
