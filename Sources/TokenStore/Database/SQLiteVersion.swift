@@ -3,7 +3,8 @@ package import TokenModel
 
 /// The version of the system's SQLite.
 ///
-/// The tables of a store are `STRICT`. An older SQLite makes no such tables, and takes a store that has them for damaged.
+/// With one that does not know what the store uses, each sign-in would fail, and a store that another machine has written would be taken for
+/// damaged.
 package enum SQLiteVersion {
     /// Checks that the system's SQLite can read and write a store.
     ///
@@ -12,7 +13,7 @@ package enum SQLiteVersion {
         try requireSupported(sqlite3_libversion_number())
     }
 
-    /// - Parameter number: a version as SQLite counts it: 3,037,000 is 3.37.0.
+    /// - Parameter number: a version as SQLite counts it: 3,034,001 is 3.34.1.
     static func requireSupported(_ number: Int32) throws(TokenError) {
         guard number < oldest else { return }
         throw TokenError(
@@ -25,5 +26,6 @@ package enum SQLiteVersion {
         "\(number / 1_000_000).\(number / 1000 % 1000).\(number % 1000)"
     }
 
-    private static let oldest: Int32 = 3_037_000
+    /// That of RHEL 9: the oldest with which stores have been made and read. `sqlite_schema` is known since 3.33.
+    private static let oldest: Int32 = 3_034_000
 }

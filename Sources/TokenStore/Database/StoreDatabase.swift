@@ -271,10 +271,12 @@ final class StoreDatabase {
         PRAGMA journal_size_limit = 1048576;
         """
 
+    /// Not `STRICT`, as they were before 0.1.0: SQLite has that since 3.37, and an older one takes a store with such tables for damaged. Each
+    /// body is authenticated, so that its type need not be checked.
     static let tables = [
-        "CREATE TABLE sealed (sequence INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT",
-        "CREATE TABLE state (slot INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT",
-        "CREATE TABLE key (slot INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT",
+        "CREATE TABLE sealed (sequence INTEGER PRIMARY KEY, body BLOB NOT NULL)",
+        "CREATE TABLE state (slot INTEGER PRIMARY KEY, body BLOB NOT NULL)",
+        "CREATE TABLE key (slot INTEGER PRIMARY KEY, body BLOB NOT NULL)",
     ]
 
     static let schema = """

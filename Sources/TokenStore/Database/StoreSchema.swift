@@ -26,9 +26,9 @@ struct StoreSchema: Equatable {
 
     var isEmpty: Bool { definitions.isEmpty }
 
-    /// - Throws: `cacheBadFormat` (-51201) unless the database has these tables and nothing else.
-    static func require(_ schema: StoreSchema, of connection: SQLiteConnection) throws(TokenError) {
-        guard try StoreSchema(connection) == schema else { throw error(connection) }
+    /// - Throws: `cacheBadFormat` (-51201) unless the database has the tables of one of these schemas and nothing else.
+    static func require(_ schemas: [StoreSchema], of connection: SQLiteConnection) throws(TokenError) {
+        guard schemas.contains(try StoreSchema(connection)) else { throw error(connection) }
     }
 
     private static func error(_ connection: SQLiteConnection) -> TokenError {
@@ -42,8 +42,10 @@ struct StoreSchema: Equatable {
     /// In bytes; more than any table of a version has.
     private static let longestDefinition = 1024
 
-    /// The tables of this version.
-    static let sealed = StoreSchema(StoreDatabase.tables.map { "table: \($0)" })
+    /// The tables of this version, and as a store has them that was made before 0.1.0.
+    static let sealed = ["", " STRICT"].map { suffix in
+        StoreSchema(StoreDatabase.tables.map { "table: \($0)\(suffix)" })
+    }
 
     /// The table of version 1.
     static let unsealed = StoreSchema([

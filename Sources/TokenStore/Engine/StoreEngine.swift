@@ -183,7 +183,7 @@ final class StoreEngine {
     func connect() throws(TokenError) -> SQLiteConnection {
         try paths.quarantineJournal(now: options.now())
         let connection = try StoreDatabase.connect(paths.database, vfs: options.vfs)
-        try StoreSchema.require(.sealed, of: connection)
+        try StoreSchema.require(StoreSchema.sealed, of: connection)
         try connection.execute(StoreDatabase.settings)
         return connection
     }

@@ -159,10 +159,10 @@ extension StoreEngine {
         guard application == StoreDatabase.applicationID else { return .damaged("it is another program's database") }
         switch version {
         case UnsealedDatabase.version:
-            try StoreSchema.require(.unsealed, of: connection)
+            try StoreSchema.require([.unsealed], of: connection)
             return .unsealed(UnsealedDatabase(connection: connection))
         case _ where StoreDatabase.readableVersions.contains(version):
-            try StoreSchema.require(.sealed, of: connection)
+            try StoreSchema.require(StoreSchema.sealed, of: connection)
             try connection.execute(StoreDatabase.settings)
             database = try StoreDatabase(connection)
             return database.map(Disk.sealed) ?? .nothing
