@@ -79,7 +79,7 @@ package struct AccountKey: Sendable, Hashable {
     private static let issuerPrefix = "@"
 
     /// Whether this is a personal Microsoft account; all of them are in one tenant.
-    package var isPersonal: Bool { homeAccountID?.tenantID == "9188040d-6c67-4c5b-b112-36a304b66dad" }
+    package var isPersonal: Bool { homeAccountID?.isPersonal ?? false }
 
     /// Whether this is the account of tokens that an AD FS issued without naming a user. It is not listed, and not counted.
     package var isUnnamed: Bool { name == "" }
@@ -108,16 +108,11 @@ extension Authority {
         return version == .v1 && realm == "organizations" ? "common" : realm
     }
 
-    /// Whether the account can belong to this authority. B2C makes an account of its own for each policy, whose object ID ends
-    /// in the policy's name; tokens of one policy are of no use to another.
+    /// Whether the account can belong to this authority.
     package func admits(_ account: AccountKey) -> Bool {
-        guard kind == .b2c, let policy = policy?.lowercased(), let objectID = account.homeAccountID?.objectID,
-            objectID.utf8.count > Self.guidLength
-        else { return true }
-        return objectID.hasSuffix("-\(policy)")
+        guard kind == .b2c, let identifier = account.homeAccountID else { return true }
+        return admits(identifier)
     }
-
-    private static let guidLength = 36
 }
 
 extension ClientID {

@@ -51,27 +51,34 @@ extension CredentialCache {
         return .one(account, dependsOnTime: dependsOnTime)
     }
 
-    /// Of accounts with one username, those that an app of ADAL can mean, which knows no identifiers.
+    /// Of accounts with one username, those that the authority is for; of these, those that an app of ADAL can mean, which knows no
+    /// identifiers.
     ///
-    /// The v1 endpoint has no personal accounts, and a tenant's own user comes before a guest of it. Of several users of one tenant it is
-    /// the one who got a token last: a tenant has one user with a name at a time, so that the others are deleted users.
+    /// For ADAL, a tenant's own user comes before a guest of it. Of several users of one tenant it is the one who got a token last: a tenant
+    /// has one user with a name at a time, so that the others are deleted users.
     private func meant(
         _ accounts: [AccountKey], by parameters: TokenParameters, _ searched: inout SearchedAccounts
     ) -> [AccountKey] {
-        guard parameters.version == .v1, parameters.authority.kind == .entra, Self.isAmbiguous(accounts) else {
-            return accounts
-        }
+        guard parameters.authority.kind == .entra, Self.isAmbiguous(accounts) else { return accounts }
         let realm = parameters.authority.realm.lowercased()
+        let isPersonal = Self.meansPersonalAccounts(parameters)
+        let rules: [(AccountKey) -> Bool] = [
+            { isPersonal == nil || $0.isPersonal == isPersonal },
+            { parameters.version == .v2 || $0.homeAccountID?.tenantID == realm },
+        ]
         var users = accounts.filter { $0.homeAccountID != nil }
-        for isMeant in [{ !$0.isPersonal }, { $0.homeAccountID?.tenantID == realm }] as [(AccountKey) -> Bool]
-        where users.contains(where: isMeant) {
-            users = users.filter(isMeant)
-        }
-        if Set(users.map { $0.homeAccountID?.tenantID }).count == 1 {
+        for isMeant in rules where users.contains(where: isMeant) { users = users.filter(isMeant) }
+        if parameters.version == .v1, Set(users.map { $0.homeAccountID?.tenantID }).count == 1 {
             let times = users.map { (time: searched.records(of: $0).lastObtained, account: $0) }
             users = times.max { ($0.time, $0.account.key) < ($1.time, $1.account.key) }.map { [$0.account] } ?? []
         }
         return accounts.filter { $0.homeAccountID == nil || users.contains($0) }
+    }
+
+    /// Whether a request without an identifier means personal accounts, or others; nil for either. The v1 endpoint has no personal accounts.
+    private static func meansPersonalAccounts(_ parameters: TokenParameters) -> Bool? {
+        guard parameters.authority.kind == .entra else { return nil }
+        return parameters.authority.isForPersonalAccounts ?? (parameters.version == .v1 ? false : nil)
     }
 
     /// Whether there are several accounts with identifiers. One that is known by its username is one of them.
@@ -82,7 +89,8 @@ extension CredentialCache {
     /// The only usable account. ADAL counts each kind of token separately: refresh tokens of two accounts are not ambiguous if
     /// only one of the accounts has an access token.
     ///
-    /// ADAL does not know accounts that only MSAL apps signed in to. The only one of them is used; several count as none.
+    /// ADAL does not know accounts that only MSAL apps signed in to. The only one of them is used, of which a personal one counts only if
+    /// there is no other one; several count as none.
     ///
     /// Only the accounts are searched that have tokens of the app or of a family, until two are found; if there are very many, they
     /// count as several.
@@ -118,14 +126,21 @@ extension CredentialCache {
                 if let name { return account(named: name, request, in: &searched, now: now) }
             }
         }
-        var sole: AccountKey?
-        let isOne = partition.holders.forEachAccount(of: parameters.clientID) { account in
-            guard account != sole, isUsable(account, searched.records(of: account)) else { return true }
-            defer { sole = account }
-            return sole == nil
+        // Accounts that the authority is not for count only if no other one is usable.
+        let searches: [Bool?] = Self.meansPersonalAccounts(parameters).map { [$0, nil] } ?? [nil]
+        for isPersonal in searches {
+            var sole: AccountKey?
+            let isOne = partition.holders.forEachAccount(of: parameters.clientID) { account in
+                guard account != sole, isPersonal == nil || account.isPersonal == isPersonal,
+                    isUsable(account, searched.records(of: account))
+                else { return true }
+                defer { sole = account }
+                return sole == nil
+            }
+            guard isOne else { return parameters.version == .v1 ? .none : .several }
+            if let sole { return .one(sole, dependsOnTime: false) }
         }
-        guard isOne else { return parameters.version == .v1 ? .none : .several }
-        return sole.map { .one($0, dependsOnTime: false) } ?? .none
+        return .none
     }
 
     /// The maximum number of accounts that are searched for a request that does not identify one.

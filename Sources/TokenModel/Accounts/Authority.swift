@@ -134,6 +134,36 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
         return realm == "common" || realm == "organizations" || realm == "consumers"
     }
 
+    /// Whether the authority is for personal Microsoft accounts only, `consumers` and their tenant, or for none of them, `organizations`; nil
+    /// for other authorities.
+    package var isForPersonalAccounts: Bool? {
+        guard kind == .entra else { return nil }
+        return switch realm {
+        case "consumers", HomeAccountID.personalTenantID: true
+        case "organizations": false
+        default: nil
+        }
+    }
+
+    /// Whether an account can belong to this authority. B2C makes an account of its own for each policy, whose object ID ends in the policy's
+    /// name; tokens of one policy are of no use to another.
+    package func admits(_ account: HomeAccountID) -> Bool {
+        guard kind == .b2c, let policy = policy?.lowercased(), let objectID = account.objectID,
+            objectID.utf8.count > Self.guidLength
+        else { return true }
+        return objectID.hasSuffix("-\(policy)")
+    }
+
+    private static let guidLength = 36
+
+    /// Whether a username that several accounts have can mean an account at this authority. An identifier means its account anyhow.
+    ///
+    /// - Parameter account: nil for an account that is known by its username only.
+    package func isFor(_ account: HomeAccountID?) -> Bool {
+        guard let account else { return isForPersonalAccounts != true }
+        return admits(account) && (isForPersonalAccounts.map { $0 == account.isPersonal } ?? true)
+    }
+
     /// Whether the host is this machine.
     public var isLoopback: Bool { URLParts.isLoopback(host: URLParts.host(ofEnvironment: environment)) }
 

@@ -69,6 +69,12 @@ public struct HomeAccountID: Sendable, Hashable, CustomStringConvertible {
     /// The home tenant ID; nil unless the identifier has exactly two parts.
     public var tenantID: String? { separator.map { String(text[text.utf8.index(after: $0)...]) } }
 
+    /// Whether this is a personal Microsoft account; all of them are in one tenant.
+    package var isPersonal: Bool { tenantID == Self.personalTenantID }
+
+    /// The tenant of all personal Microsoft accounts.
+    package static let personalTenantID = "9188040d-6c67-4c5b-b112-36a304b66dad"
+
     /// The position of the only dot, if there is text on both sides of it.
     private var separator: String.Index? {
         let bytes = text.utf8

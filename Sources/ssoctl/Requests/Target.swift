@@ -145,11 +145,13 @@ struct Target {
         return try Settings.read().defaultAccount
     }
 
-    /// Of several accounts, those at the provider of the authority. All of them if none is there, or there is no authority.
+    /// Of several accounts, those at the provider of the authority, and of these, those that the authority is for. All of them if there are
+    /// none, or there is no authority.
     func accounts(among found: [Account]) -> [Account] {
         guard let authority else { return found }
         let own = found.filter { CloudDirectory().sameCloud(authority.environment, $0.environment) }
-        return own.isEmpty ? found : own
+        let meant = own.filter { authority.isFor($0.homeAccountID) }
+        return [meant, own, found].first { !$0.isEmpty } ?? []
     }
 
     /// The parameters of a request at an authority.

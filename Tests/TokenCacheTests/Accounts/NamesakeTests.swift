@@ -1,0 +1,62 @@
+internal import CacheTestSupport
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+
+@testable internal import TokenCache
+
+/// Which of several accounts a username means, and which a request means that names none.
+@Suite(.bounded) struct NamesakeTests {
+    private static let name = "alice@contoso.com"
+    private static let host = "https://login.microsoftonline.com"
+    private static let personal = HomeAccountID.personalTenantID
+
+    private func signIn(
+        _ objectID: String, _ builder: inout CacheBuilder, tenant: String = CacheBuilder.tenant, name: String = name
+    ) throws {
+        let tokens = IssuedTokens(
+            accessToken: Secret("at-\(objectID)"), refreshToken: Secret("rt-\(objectID)"),
+            idToken: CacheBuilder.idToken([
+                "ver": "2.0", "oid": objectID, "sub": objectID, "tid": tenant, "preferred_username": name,
+            ]), homeAccountID: HomeAccountID(uid: objectID, utid: tenant))
+        try builder.save(tokens, from: .signIn, builder.parameters())
+    }
+
+    @Test(
+        arguments: [
+            ("consumers", "at-personal"), (HomeAccountID.personalTenantID, "at-personal"), ("organizations", "at-work"),
+            ("common", nil),
+        ] as [(String, String?)])
+    func meansTheAccountsThatTheAuthorityIsFor(realm: String, token: String?) throws {
+        var builder = CacheBuilder()
+        try signIn("personal", &builder, tenant: Self.personal)
+        try signIn("work", &builder)
+        let parameters = try builder.parameters(authority: "\(Self.host)/\(realm)")
+        for account in [AccountReference(username: Self.name), AccountReference()] {
+            let decision = builder.decide(parameters, account)
+            #expect(decision.token == token)
+            #expect((decision == .ambiguousAccount) == (token == nil))
+        }
+    }
+
+    @Test func meansAnAccountThatTheAuthorityIsNotForIfThereIsNoOther() throws {
+        var builder = CacheBuilder()
+        try signIn("work", &builder)
+        let parameters = try builder.parameters(authority: "\(Self.host)/consumers")
+        for account in [AccountReference(username: Self.name), AccountReference()] {
+            #expect(builder.decide(parameters, account).token == "at-work", "MSAL takes the account's home tenant")
+        }
+    }
+
+    /// The v1 endpoint has no personal accounts.
+    @Test func countsNoPersonalAccountForADALBesideAnother() throws {
+        var builder = CacheBuilder()
+        try signIn("personal", &builder, tenant: Self.personal, name: "alice@outlook.com")
+        let parameters = try builder.parameters(resource: "https://graph.windows.net")
+        #expect(builder.decide(parameters, AccountReference()).candidates == ["rt-personal"], "the only one")
+        try signIn("work", &builder)
+        #expect(builder.decide(parameters, AccountReference()).candidates == ["rt-work"])
+        try signIn("other", &builder, name: "bob@contoso.com")
+        #expect(builder.decide(parameters, AccountReference()).needsInteraction)
+    }
+}
