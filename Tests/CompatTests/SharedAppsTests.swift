@@ -66,6 +66,36 @@ internal import TokenModel
         }
     }
 
+    /// The v1 endpoint has no personal accounts.
+    @Test func meansTheSameAccountInBothLibrariesByANameThatAPersonalAccountHasToo() async throws {
+        try await AgentFixture.with { f in
+            let name = "alice@contoso.com"
+            f.emulator.control.settings.idTokenClaims = ["preferred_username": .string(name)]
+            let (work, personal) = (try await signIn(f, name), try await signIn(f, "alice@outlook.com"))
+            #expect(try f.msal(nil, Self.app).account(forUsername: name).identifier == work.identifier)
+            let served = try await silent(f.adal(), name)
+            #expect(served.tokenCacheItem?.userInformation?.homeAccountId == work.identifier)
+            let consumers = try MSALAADAuthority(url: url("\(f.emulator.url)/consumers"))
+            #expect(try f.msal(consumers, Self.app).account(forUsername: name).identifier == personal.identifier)
+        }
+    }
+
+    /// Otherwise an app that knows the name only would find the deleted user at each start, and ask for a sign-in.
+    @Test(arguments: ["00000000-0000-4000-8000-000000000001", "ffffffff-0000-4000-8000-000000000001"])
+    func findsTheUserByNameWhoWasCreatedAgain(objectID: String) async throws {
+        try await AgentFixture.with { f in
+            let name = "alice@contoso.com"
+            let deleted = try await signIn(f, name)
+            let tenant = try #require(deleted.homeAccountId?.tenantId)
+            let information = Data(#"{"uid":"\#(objectID)","utid":"\#(tenant)"}"#.utf8).base64EncodedString()
+            f.emulator.control.settings.tokenReply = ["client_info": .string(information.replacing("=", with: ""))]
+            f.emulator.control.settings.idTokenClaims = ["oid": .string(objectID)]
+            f.clock.advance(by: 60)
+            _ = try await signIn(f, name)
+            #expect(try f.msal(nil, Self.app).account(forUsername: name).identifier == "\(objectID).\(tenant)")
+        }
+    }
+
     @Test func listsTheAccountsOfBothLibraries() async throws {
         try await AgentFixture.with { f in
             let application = try f.msal(nil, Self.app)

@@ -196,16 +196,17 @@ extension AppSession {
         return account
     }
 
-    /// Returns the account with this username, of several the first one whose home tenant knows it by that name, or throws an error that
-    /// is not of `MSALErrorDomain`.
+    /// Returns the account with this username, or throws an error that is not of `MSALErrorDomain`. Of several, it is the first one that the
+    /// app's authority is for among those whose home tenant knows it by that name.
     func account(username: String) throws(NSError) -> MSALAccount {
         guard let name = username.trimmedNonEmpty?.lowercased() else { throw LookupError.blankUsername }
         let filter = AccountFilter(MSALAccountEnumerationParameters(identifier: nil, username: username))
         let found = try agentAccountsAndWait(filter)
-        let own = found.first { account in
+        let own = found.filter { account in
             account.tenantProfiles.contains { $0.isHome && $0.username?.lowercased() == name }
         }
-        guard let account = merged(own.map { [$0] } ?? found, filter).first else {
+        let meant = own.first { settings.authority.isFor($0.homeAccountID) } ?? own.first
+        guard let account = merged(meant.map { [$0] } ?? found, filter).first else {
             throw LookupError.notFound("no account of this app has the username \(username)")
         }
         return account

@@ -7,6 +7,8 @@ extension CredentialCache {
     /// An account with more tenant profiles than fit into a page is repeated on the next page, with its other profiles. A page is
     /// also complete when a limited number of accounts has been examined, so that it may have no account and be followed by others.
     ///
+    /// Accounts with a username that fit into one page are in the order in which the name means them (`orderOfNamesakes`).
+    ///
     /// - Parameters:
     ///   - tokens: gets the ID tokens that have to be read from the store first; the page is of no use then.
     ///   - isIncluded: whether the list may have an account. Accounts of several identity providers may match one request.
@@ -33,7 +35,21 @@ extension CredentialCache {
             found.showIDTokens(ofLastOf: page.reply.accounts, &tokens)
             return page.hasRoom
         }
-        return page.reply
+        guard request.username != nil, start == nil, page.hasRoom, page.keys.count > 1 else { return page.reply }
+        let accounts = page.reply.accounts
+        return ListAccounts.Reply(accounts: orderOfNamesakes(page.keys, in: partition).map { accounts[$0] })
+    }
+
+    /// The positions of accounts with one username in the order in which the name means them: a work account before a personal one, which no
+    /// ADAL app can mean, and either before one without an identifier; then the one that got a token last. A tenant has one user with a name
+    /// at a time: the others are deleted, or have another name that the cache does not know yet.
+    private func orderOfNamesakes(_ accounts: [AccountKey], in partition: Partition) -> [Int] {
+        let places = accounts.enumerated().map { index, account in
+            let held = partition.records(of: account, [.accessToken, .refreshToken])
+            let rank = account.homeAccountID == nil ? 2 : account.isPersonal ? 1 : 0
+            return (rank: rank, time: held.lastObtained, index: index)
+        }
+        return places.sorted { ($0.rank, $1.time, $0.index) < ($1.rank, $0.time, $1.index) }.map(\.index)
     }
 
     private func candidates(_ request: ListAccounts, in partition: Partition) -> SortedMap<AccountKey> {
@@ -249,7 +265,8 @@ private struct AccountListPosition {
 /// A page of accounts, filled up to the size of one reply.
 private struct AccountPage {
     private(set) var reply = ListAccounts.Reply(accounts: [])
-    private var last: AccountKey?
+    /// The accounts of the reply.
+    private(set) var keys: [AccountKey] = []
     private var size = 0
 
     /// Ends the page early, after an account that is not necessarily on it.
@@ -269,12 +286,12 @@ private struct AccountPage {
         let fits =
             size + needed <= CredentialCache.pageBytes && account.tenantProfiles.count <= CredentialCache.pageItems
         guard fits || reply.accounts.isEmpty, reply.accounts.count < CredentialCache.pageItems else {
-            reply.next = last.map(AccountListPosition.after)
+            reply.next = keys.last.map(AccountListPosition.after)
             return false
         }
         if !fits { truncateProfiles(of: &account, key) }
         reply.accounts.append(account)
-        last = key
+        keys.append(key)
         size += needed
         return true
     }

@@ -22,6 +22,50 @@ internal import TokenModel
         try builder.save(tokens, from: .signIn, builder.parameters())
     }
 
+    private func objectIDs(_ builder: CacheBuilder, named name: String? = name) -> [String] {
+        let request = ListAccounts(clientID: CacheBuilder.app, username: name)
+        return builder.cache.accounts(request).accounts.compactMap(\.homeAccountID?.objectID)
+    }
+
+    /// A tenant has deleted a user and created one of the same name: an app that knows the name only would otherwise find the deleted user
+    /// at each start, and ask the new one to sign in.
+    @Test(arguments: [["1", "2"], ["2", "1"]]) func listsTheUserFirstWhoGotATokenLast(users: [String]) throws {
+        var builder = CacheBuilder()
+        for user in users {
+            try signIn(user, &builder)
+            builder.now += 60
+        }
+        #expect(objectIDs(builder) == Array(users.reversed()))
+        #expect(objectIDs(builder, named: nil) == ["1", "2"], "other lists have the order of their pages")
+    }
+
+    /// As for ADAL, so that a name means the same account to apps of both libraries.
+    @Test(arguments: [true, false]) func listsAWorkAccountBeforeAPersonalOne(isPersonalLast: Bool) throws {
+        var builder = CacheBuilder()
+        for isPersonal in [!isPersonalLast, isPersonalLast] {
+            try signIn(isPersonal ? "1" : "2", &builder, tenant: isPersonal ? Self.personal : CacheBuilder.tenant)
+            builder.now += 60
+        }
+        #expect(objectIDs(builder) == ["2", "1"])
+    }
+
+    /// A page begins where the one before has ended.
+    @Test func listsManyAccountsOfOneNameOnceEach() throws {
+        var builder = CacheBuilder()
+        let count = CredentialCache.pageItems + 8
+        for user in 0..<count {
+            try signIn("\(1000 + user)", &builder)
+            builder.now += 60
+        }
+        var (request, found) = (ListAccounts(clientID: CacheBuilder.app, username: Self.name), [String]())
+        repeat {
+            let page = builder.cache.accounts(request)
+            found += page.accounts.compactMap(\.homeAccountID?.objectID)
+            request.after = page.next
+        } while request.after != nil
+        #expect(found == (0..<count).map { "\(1000 + $0)" })
+    }
+
     @Test(
         arguments: [
             ("consumers", "at-personal"), (HomeAccountID.personalTenantID, "at-personal"), ("organizations", "at-work"),
