@@ -90,7 +90,7 @@ extension CredentialCache {
         let tokens = credentials.accessTokens.values.filter { $0.clientID == request.parameters.clientID }
         guard !tokens.isEmpty else { return .account }
         let isHere = tokens.contains {
-            $0.realm == authority.realm(for: $0.account, $0.version)
+            authority.admits($0.account) && $0.realm == authority.realm(for: $0.account, $0.version)
                 && clouds.sameCloud($0.environment, authority.environment)
         }
         return isHere ? .scope : .authority

@@ -78,6 +78,11 @@ struct SignInNeed {
                 with("\(who) is not signed in to the app \(target.appText)", error, .account),
                 nextCommand: await signIn(account))
         }
+        if let authority = target.authority, let policy = authority.policy, !authority.isFor(account.homeAccountID) {
+            return CommandFailure(
+                with("\(who) is not an account of the policy \(policy)", error, .authority),
+                nextCommand: await signIn(account))
+        }
         return CommandFailure(
             with(
                 "\(who) is signed in to the app \(target.appText), but there is no token for this request and none to renew it with",

@@ -342,8 +342,10 @@ internal import Testing
             #expect(
                 failed["nextCommand"] as? String
                     == "ssoctl sign-in --client-id app-1 --scope app-1 --authority \(policies)/b2c_1_edit", "\(failed)")
-            let isIdentified = (failed["message"] as? String)?.contains("-b2c_1_in.") == true
-            #expect(isIdentified, "\(failed)")
+            let message = failed["message"] as? String ?? ""
+            #expect(message.contains("-b2c_1_in."), "\(failed)")
+            #expect(message.hasSuffix(" is not an account of the policy b2c_1_edit"), "\(failed)")
+            #expect(failed["reason"] as? String == "authority", "\(failed)")
             withExtendedLifetime(agent) {}
         }
     }

@@ -103,4 +103,24 @@ internal import TokenModel
         try signIn("other", &builder, name: "bob@contoso.com")
         #expect(builder.decide(parameters, AccountReference()).needsInteraction)
     }
+
+    /// The scopes are not the reason, since no scope of this policy's is granted to an account of another one.
+    @Test func saysThatAnAccountIsOfAnotherPolicy() throws {
+        var builder = CacheBuilder()
+        let tenant = "https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com"
+        let identifier = try #require(
+            HomeAccountID(uid: "00000000-0000-4000-8000-000000000001-b2c_1_in", utid: CacheBuilder.tenant))
+        let tokens = IssuedTokens(
+            accessToken: Secret("at"), refreshToken: Secret("rt"),
+            idToken: CacheBuilder.idToken(["ver": "1.0", "oid": "1", "sub": "1"]), homeAccountID: identifier)
+        try builder.save(tokens, from: .signIn, CacheBuilder.parameters("\(tenant)/b2c_1_in", .b2c))
+        let account = AccountReference(homeAccountID: identifier)
+        #expect(try builder.decide(CacheBuilder.parameters("\(tenant)/b2c_1_in", .b2c), account).token == "at")
+        let decision = try builder.decide(CacheBuilder.parameters("\(tenant)/b2c_1_edit", .b2c), account)
+        guard case .interactionRequired(_, let reason) = decision else {
+            Issue.record("expected that a sign-in is needed")
+            return
+        }
+        #expect(reason == .authority)
+    }
 }
