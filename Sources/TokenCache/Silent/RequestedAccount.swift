@@ -59,20 +59,21 @@ extension CredentialCache {
     private func meant(
         _ accounts: [AccountKey], by parameters: TokenParameters, _ searched: inout SearchedAccounts
     ) -> [AccountKey] {
-        guard parameters.authority.kind == .entra, Self.isAmbiguous(accounts) else { return accounts }
-        let realm = parameters.authority.realm.lowercased()
+        guard accounts.count > 1, parameters.authority.kind == .entra else { return accounts }
         let isPersonal = Self.meansPersonalAccounts(parameters)
-        let rules: [(AccountKey) -> Bool] = [
-            { isPersonal == nil || $0.isPersonal == isPersonal },
-            { parameters.version == .v2 || $0.homeAccountID?.tenantID == realm },
-        ]
-        var users = accounts.filter { $0.homeAccountID != nil }
-        for isMeant in rules where users.contains(where: isMeant) { users = users.filter(isMeant) }
-        if parameters.version == .v1, Set(users.map { $0.homeAccountID?.tenantID }).count == 1 {
+        // An account that is known by its username only is not a personal one.
+        let audience = accounts.filter { isPersonal == nil || $0.isPersonal == isPersonal }
+        let meant = audience.isEmpty ? accounts : audience
+        guard parameters.version == .v1, Self.isAmbiguous(meant) else { return meant }
+        let realm = parameters.authority.realm.lowercased()
+        var users = meant.filter { $0.homeAccountID != nil }
+        let members = users.filter { $0.homeAccountID?.tenantID == realm }
+        if !members.isEmpty { users = members }
+        if Set(users.map { $0.homeAccountID?.tenantID }).count == 1 {
             let times = users.map { (time: searched.records(of: $0).lastObtained, account: $0) }
             users = times.max { ($0.time, $0.account.key) < ($1.time, $1.account.key) }.map { [$0.account] } ?? []
         }
-        return accounts.filter { $0.homeAccountID == nil || users.contains($0) }
+        return meant.filter { $0.homeAccountID == nil || users.contains($0) }
     }
 
     /// Whether a request without an identifier means personal accounts, or others; nil for either. The v1 endpoint has no personal accounts.

@@ -104,6 +104,16 @@ internal import TokenModel
         #expect(builder.decide(parameters, AccountReference()).needsInteraction)
     }
 
+    /// An older ADAL has left its tokens without an identifier, and the personal account is of an MSAL app.
+    @Test func meansTheAccountWithoutAnIdentifierForADALBesideAPersonalOne() throws {
+        var builder = CacheBuilder()
+        let older = try builder.parameters(resource: "https://graph.windows.net")
+        try builder.signIn("alice", older, refreshToken: "rt-older", hasClientInfo: false)
+        try signIn("personal", &builder, tenant: Self.personal)
+        let parameters = try builder.parameters(resource: "https://outlook.office365.com")
+        #expect(builder.decide(parameters, AccountReference(username: Self.name)).candidates == ["rt-older"])
+    }
+
     /// The scopes are not the reason, since no scope of this policy's is granted to an account of another one.
     @Test func saysThatAnAccountIsOfAnotherPolicy() throws {
         var builder = CacheBuilder()
