@@ -23,9 +23,13 @@ package struct EmulatorSettings: Codable, Sendable, Equatable {
 
     /// `expires_in` in seconds; with 0 or less, tokens have expired when they are issued.
     package var accessTokenLifetime = 3599
+    /// `expires_in` for apps with the capability `cp1`, in seconds.
+    package var capableTokenLifetime = 86_399
+    /// The authentication context (`acrs`) that the resources require; nil if they require none.
+    package var requiredContext: String?
     /// `ext_expires_in` in seconds.
     package var extendedLifetime = 7199
-    /// `refresh_in` in seconds; nil leaves the field out.
+    /// `refresh_in` in seconds; nil leaves the field out, except for apps with the capability `cp1`: half of the lifetime.
     package var refreshIn: Int?
     /// The lifetime of a refresh token in seconds.
     package var refreshTokenLifetime = 90 * 24 * 3600
@@ -76,6 +80,8 @@ package struct EmulatorSettings: Codable, Sendable, Equatable {
 
     private enum CodingKeys: String, CodingKey {
         case accessTokenLifetime = "access_token_lifetime"
+        case capableTokenLifetime = "capable_token_lifetime"
+        case requiredContext = "required_context"
         case extendedLifetime = "ext_expires_in"
         case refreshIn = "refresh_in"
         case refreshTokenLifetime = "refresh_token_lifetime"

@@ -43,6 +43,7 @@ internal import Testing
     /// Without the name, each of these is about every user or code.
     @Test(arguments: [
         ("revoke", #"{"user":"alice@contoso.example"}"#), ("revoke", #"{"username":1}"#),
+        ("revoke", #"{"refresh_tokens":"all"}"#),
         ("approve", #"{"code":"ABCDEFGHJ"}"#), ("decline", #"{"user_code":["ABCDEFGHJ"]}"#),
     ])
     func changesNothingForAMisspeltName(path: String, body: String) async throws {

@@ -53,7 +53,5 @@ internal import Testing
         }
         #expect(changed == 1)
         #expect(secrets["0"] == true)
-        secrets.removeAll { $0 }
-        #expect(secrets["0"] == nil)
     }
 }

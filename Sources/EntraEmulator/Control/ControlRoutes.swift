@@ -32,9 +32,7 @@ struct ControlRoutes: Sendable {
         case (.POST, "/control/settings"): return try .json(try changeSettings(body))
         case (.GET, "/control/users"): return try .json(JSON.array(emulator.users.map(Self.json)))
         case (.POST, "/control/users"): return try .json(try addUser(body))
-        case (.POST, "/control/revoke"):
-            let username = try text("username", knownMembers(["username"], body))
-            return try .json(["revoked": .number(emulator.revokeTokens(of: username))] as JSON)
+        case (.POST, "/control/revoke"): return try .json(try revoke(body))
         case (.POST, "/control/release"): return try .json(["released": .number(emulator.release())] as JSON)
         case (.POST, "/control/approve"): return try .json(try decide(body, isApproved: true))
         case (.POST, "/control/decline"): return try .json(try decide(body, isApproved: false))
@@ -86,6 +84,16 @@ struct ControlRoutes: Sendable {
         default: throw Refusal(status: .badRequest, message: "disabled is true or false")
         }
         return Self.json(emulator.addUser(username))
+    }
+
+    private func revoke(_ body: Data) throws -> JSON {
+        let members = try knownMembers(["username", "refresh_tokens"], body)
+        let name = try text("refresh_tokens", members) ?? RefreshTokenRevocation.revoked.rawValue
+        guard let refreshTokens = RefreshTokenRevocation(rawValue: name) else {
+            throw Refusal(status: .badRequest, message: "refresh_tokens is revoked, valid or interaction_required")
+        }
+        let username = try text("username", members)
+        return ["revoked": .number(emulator.revokeTokens(of: username, refreshTokens: refreshTokens))]
     }
 
     private func decide(_ body: Data, isApproved: Bool) throws -> JSON {

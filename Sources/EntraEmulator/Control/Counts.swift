@@ -93,6 +93,7 @@ package enum Counter: String, Codable, Sendable {
     case openIDConfiguration = "openid_configuration"
     case keys
     case userInfo = "userinfo"
+    case graph
     case logout
     case enrollment
     case webFinger = "webfinger"
@@ -117,6 +118,7 @@ package enum Counter: String, Codable, Sendable {
         case .openIDConfiguration: self = .openIDConfiguration
         case .keys: self = .keys
         case .userInfo: self = .userInfo
+        case .graph: self = .graph
         case .logout: self = .logout
         case .enrollment: self = .enrollment
         case .webFinger: self = .webFinger

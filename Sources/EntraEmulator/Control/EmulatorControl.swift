@@ -79,12 +79,14 @@ package struct EmulatorControl: Sendable {
 
     /// Revokes the tokens of one user or, with nil, of all users.
     ///
-    /// A revoked refresh token is refused with `invalid_grant` and suberror `bad_token`.
+    /// A resource answers a revoked access token of an app with the capability `cp1` by a claims challenge. A revoked refresh token is refused
+    /// with `invalid_grant` and suberror `bad_token`.
     ///
-    /// - Returns: the number of refresh tokens that were valid before.
+    /// - Returns: the number of refresh tokens that are refused now, and were valid before.
     @discardableResult
-    package func revokeTokens(of username: String? = nil) -> Int {
-        state.update { $0.ledger.revokeTokens(username: username) }
+    package func revokeTokens(of username: String? = nil, refreshTokens: RefreshTokenRevocation = .revoked) -> Int {
+        let now = state.now
+        return state.update { $0.ledger.revokeTokens(username: username, refreshTokens, now: now) }
     }
 
     /// Approves the device code with this user code or, with nil, every pending one.

@@ -38,6 +38,7 @@ struct EndpointAddress: Sendable {
         switch segments.map({ $0.lowercased() }) {
         case ["devicelogin"]: self.init(authority: .common, endpoint: .deviceLogin, version: .v2)
         case ["oidc", "userinfo"]: self.init(authority: .common, endpoint: .userInfo, version: .v2)
+        case ["v1.0", "me"]: self.init(authority: .common, endpoint: .graph, version: .v2)
         case [".well-known", "webfinger"]: self.init(authority: .common, endpoint: .webFinger, version: .v2)
         case let lowered where lowered.suffix(2) == ["enrollmentserver", "contract"] && lowered.count <= 3:
             self.init(authority: .common, endpoint: .enrollment, version: .v2)
@@ -74,6 +75,8 @@ package enum Endpoint: String, Codable, Sendable {
     case openIDConfiguration = "openid_configuration"
     case keys
     case userInfo = "userinfo"
+    /// Microsoft Graph.
+    case graph
     case logout
     /// Device registration discovery, which names the AD FS farm of a domain.
     case enrollment

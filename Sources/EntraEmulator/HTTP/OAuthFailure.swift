@@ -98,6 +98,7 @@ extension OAuthFailure {
         "invalid_request", 501491, "The 'code_challenge' has to have 43 to 128 unreserved characters.")
     static let unsupportedChallengeMethod = Self(
         "invalid_request", nil, "The 'code_challenge_method' has to be 'S256' or 'plain'.")
+    static let malformedClaims = Self("invalid_request", 90100, "The parameter 'claims' is not a JSON object.")
     static let invalidInstance = Self("invalid_instance", 50049, "Unknown or invalid instance.")
 
     static let pushedRequestsUnsupported = Self(
@@ -152,6 +153,15 @@ extension OAuthFailure {
     static let disabledUser = invalidGrant(50057, "The user account is disabled.")
     static let userNotInTenant = invalidGrant(
         50020, "The user account does not exist in the tenant and cannot access the application.")
+
+    /// - Parameter claims: the claims request for the sign-in.
+    static func multiFactorRequired(claims: String?) -> Self {
+        var failure = Self(
+            "interaction_required", 50076, "The user must sign in with multi-factor authentication.",
+            suberror: "basic_action")
+        failure.claims = claims
+        return failure
+    }
 
     static func missingParameter(_ name: String) -> Self {
         Self("invalid_request", 900144, "The request body must contain the following parameter: '\(name)'.")

@@ -30,6 +30,6 @@ extension Ledger {
         return describeTokens(
             for: user, tenantID: try tenantID(of: user, at: redemption.authority.realm),
             scopes: try redemption.scopes(default: []), resource: redemption.parameters["resource"], nonce: nil,
-            redemption: redemption)
+            claims: try redemption.claims(ofSignIn: ClaimsRequest()), redemption: redemption)
     }
 }

@@ -12,6 +12,7 @@ struct AuthorizationCode: Sendable {
     var scopes: [String]
     var resource: String?
     var nonce: String?
+    var claims: ClaimsRequest
     /// The time of the sign-in, if the ID token names it.
     var authenticatedOn: Date?
     var expiresOn: Date
@@ -82,24 +83,28 @@ extension Ledger {
         guard redemption.now < code.expiresOn else { throw .expiredGrant }
         guard !addUser(code.user.username).isDisabled else { throw .disabledUser }
         let scopes = try redemption.scopes(default: code.scopes)
+        let claims = try redemption.claims(ofSignIn: code.claims)
         codes[secret]?.isRedeemed = true
         var descriptor = describeTokens(
             for: code.user, tenantID: code.tenantID, scopes: scopes,
-            resource: redemption.parameters["resource"] ?? code.resource, nonce: code.nonce, redemption: redemption)
+            resource: redemption.parameters["resource"] ?? code.resource, nonce: code.nonce, claims: claims,
+            redemption: redemption)
         descriptor.authenticatedOn = code.authenticatedOn
         return descriptor
     }
 
     /// The tokens of a new sign-in, with a refresh token if the request is for offline access.
     mutating func describeTokens(
-        for user: User, tenantID: String, scopes: [String], resource: String?, nonce: String?, redemption: Redemption
+        for user: User, tenantID: String, scopes: [String], resource: String?, nonce: String?, claims: ClaimsRequest,
+        redemption: Redemption
     ) -> TokenDescriptor {
         let isOffline =
             redemption.version == .v1 || redemption.authority.kind == .adfs || scopes.contains("offline_access")
-        let refreshToken = isOffline ? issueRefreshToken(user, scopes, resource, redemption) : nil
+        let refreshToken =
+            isOffline ? issueRefreshToken(user, scopes, resource, redemption, contexts: claims.contexts) : nil
         return TokenDescriptor(
             user: user, tenantID: tenantID, clientID: redemption.clientID, scopes: scopes, resource: resource,
-            nonce: nonce, refreshToken: refreshToken, familyID: redemption.familyID, tokenID: nextTokenID(for: user),
-            issuedAt: redemption.now)
+            nonce: nonce, claims: claims, refreshToken: refreshToken, familyID: redemption.familyID,
+            tokenID: nextTokenID(for: user), issuedAt: redemption.now)
     }
 }

@@ -15,6 +15,7 @@ struct DeviceCode: Sendable {
     var issuer: String
     var scopes: [String]
     var resource: String?
+    var claims: ClaimsRequest
     var expiresOn: Date
     var polls = 0
     var decision = Decision.pending
@@ -30,6 +31,7 @@ extension Ledger {
         let code = DeviceCode(
             userCode: nextUserCode(), clientID: redemption.clientID, realm: redemption.authority.realm,
             issuer: redemption.issuer, scopes: scopes, resource: redemption.parameters["resource"],
+            claims: redemption.claims,
             expiresOn: redemption.now + TimeInterval(redemption.settings.deviceCodeLifetime))
         deviceCodes.issue(code, as: secret) { $0.decision == .redeemed || $0.decision == .declined }
         return secret
@@ -61,10 +63,12 @@ extension Ledger {
             let user = addUser(username ?? anyUsername(at: code.realm))
             guard !user.isDisabled else { throw .disabledUser }
             let tenantID = try tenantID(of: user, at: code.realm)
+            let claims = try redemption.claims(ofSignIn: code.claims)
             deviceCodes[secret]?.decision = .redeemed
             return describeTokens(
                 for: user, tenantID: tenantID, scopes: code.scopes,
-                resource: redemption.parameters["resource"] ?? code.resource, nonce: nil, redemption: redemption)
+                resource: redemption.parameters["resource"] ?? code.resource, nonce: nil, claims: claims,
+                redemption: redemption)
         }
     }
 

@@ -27,9 +27,6 @@ struct IssuedSecrets<Value: Sendable>: Sendable {
     /// Removes a secret, and returns what it stood for.
     mutating func remove(_ secret: String) -> Value? { values.removeValue(forKey: secret) }
 
-    /// Removes the secrets whose values match.
-    mutating func removeAll(where matches: (Value) -> Bool) { values = values.filter { !matches($0.value) } }
-
     /// Changes every value for which `change` does so.
     ///
     /// - Parameter change: changes a value, and returns true, or leaves it.

@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// The users, codes and tokens the emulator has issued, and the rules for redeeming them.
 ///
 /// The rules use no clock, lock or network: the time is part of each ``Redemption``.
@@ -8,8 +10,8 @@ struct Ledger: Sendable {
     var pushedRequests = IssuedSecrets<PushedRequest>(limit: 10_000)
     var refreshTokens = IssuedSecrets<RefreshToken>(limit: 100_000)
     var deviceCodes = IssuedSecrets<DeviceCode>(limit: 10_000)
-    /// The username of each access token that has not been revoked, by the token's identifier (`uti`).
-    private(set) var accessTokens = IssuedSecrets<String>(limit: 100_000)
+    /// The access tokens by their identifiers (`uti`).
+    private(set) var accessTokens = IssuedSecrets<AccessToken>(limit: 100_000)
     private var serial = 0
 
     init(directory: Directory, usernames: [String]) {
@@ -35,7 +37,7 @@ struct Ledger: Sendable {
     /// Registers a new access token and returns its identifier (`uti`).
     mutating func nextTokenID(for user: User) -> String {
         let tokenID = nextSecret("uti", for: [user.username])
-        accessTokens.issue(user.username, as: tokenID)
+        accessTokens.issue(AccessToken(username: user.username), as: tokenID) { $0.revokedOn != nil }
         return tokenID
     }
 
@@ -71,13 +73,31 @@ struct Ledger: Sendable {
 
     /// Revokes the tokens of one user or, with nil, of all users.
     ///
-    /// - Returns: the number of refresh tokens that were valid before.
-    mutating func revokeTokens(username: String?) -> Int {
-        accessTokens.removeAll { username == nil || $0.lowercased() == username?.lowercased() }
+    /// - Returns: the number of refresh tokens that are refused now, and were valid before.
+    mutating func revokeTokens(username: String?, _ effect: RefreshTokenRevocation, now: Date) -> Int {
+        _ = accessTokens.update { token in
+            guard token.revokedOn == nil, username == nil || token.username.lowercased() == username?.lowercased()
+            else { return false }
+            token.revokedOn = now
+            return true
+        }
         return refreshTokens.update { token in
             guard !token.isSpent, username.map(token.user.matches) ?? true else { return false }
-            token.isRevoked = true
+            switch effect {
+            case .valid: return false
+            case .revoked: token.isRevoked = true
+            case .interactionRequired:
+                guard !token.needsSignIn else { return false }
+                token.needsSignIn = true
+            }
             return true
         }
     }
+}
+
+/// An issued access token.
+struct AccessToken: Sendable {
+    let username: String
+    /// The time of its revocation; nil if it has not been revoked.
+    var revokedOn: Date?
 }

@@ -8,6 +8,8 @@ struct Redemption: Sendable {
     var parameters: Parameters
     /// The issuer the request was sent to; see `EmulatorRequest.issuer`.
     var issuer: String
+    /// What the request asks for with the parameter `claims`.
+    var claims: ClaimsRequest
     private var isInstanceAware: Bool
     var settings: EmulatorSettings
     var now: Date
@@ -18,6 +20,7 @@ struct Redemption: Sendable {
         version = request.address.version
         parameters = request.parameters
         issuer = request.issuer(settings, directory)
+        claims = try ClaimsRequest(request)
         isInstanceAware = request.isInstanceAware
         self.settings = settings
         self.now = now
@@ -39,6 +42,17 @@ struct Redemption: Sendable {
     /// Whether an app is the one that has sent the request. Entra compares client IDs regardless of case.
     func isOf(app: String) -> Bool { app.lowercased() == clientID.lowercased() }
 
+    /// What the tokens of a sign-in have of the claims that the app has requested: with the redemption, and for the sign-in itself, which has
+    /// satisfied its authentication contexts.
+    ///
+    /// - Throws: `multiFactorRequired` if the redemption asks for another authentication context.
+    func claims(ofSignIn signIn: ClaimsRequest) throws(OAuthFailure) -> ClaimsRequest {
+        try claims.checkContexts(satisfied: signIn.contexts)
+        var all = signIn
+        if !claims.capabilities.isEmpty { all.capabilities = claims.capabilities }
+        return all
+    }
+
     /// The requested scopes; those granted at the sign-in if the request names none.
     ///
     /// - Throws: `severalResources` if the scopes belong to more than one resource, `defaultWithOthers` if one of several is
@@ -59,6 +73,8 @@ struct TokenDescriptor: Sendable {
     var scopes: [String]
     var resource: String?
     var nonce: String?
+    /// The claims that the access token has because the app has requested them.
+    var claims = ClaimsRequest()
     /// The time of the sign-in, if the ID token names it.
     var authenticatedOn: Date?
     /// The refresh token of the reply; nil if the reply has none.

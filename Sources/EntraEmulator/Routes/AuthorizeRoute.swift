@@ -59,6 +59,7 @@ struct AuthorizeRoute: Sendable {
         of request: EmulatorRequest, redirectURI: String, clientID: String
     ) throws(OAuthFailure) -> Outcome {
         let pkce = try request.checkAuthorization()
+        let claims = try ClaimsRequest(request)
         let now = state.now
         // A provider of OpenID Connect answers `max_age` with the time of the sign-in (Core section 3.1.2.1).
         let namesTime = request.authority.kind == .openID && request.parameters["max_age"] != nil
@@ -73,7 +74,7 @@ struct AuthorizeRoute: Sendable {
                 issuer: issuer,
                 clientID: clientID, redirectURI: redirectURI, pkce: pkce,
                 scopes: request.parameters.words("scope"), resource: request.parameters["resource"],
-                nonce: request.parameters["nonce"], authenticatedOn: namesTime ? now : nil,
+                nonce: request.parameters["nonce"], claims: claims, authenticatedOn: namesTime ? now : nil,
                 expiresOn: now + Self.codeLifetime)
             contents.counts.signIns += 1
             return .code(contents.ledger.issue(code), user, cloudHost: cloud?.hosts.first)

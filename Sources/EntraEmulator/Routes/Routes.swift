@@ -76,7 +76,7 @@ struct EndpointRoutes: Sendable {
         case .instanceDiscovery: try DiscoveryRoute(state: state, key: key).instance(request)
         case .openIDConfiguration: try DiscoveryRoute(state: state, key: key).openIDConfiguration(request)
         case .keys: try DiscoveryRoute(state: state, key: key).keys()
-        case .userInfo: try UserInfoRoute(state: state, key: key).respond(to: request)
+        case .userInfo, .graph: try ResourceRoute(state: state, key: key, trace: trace).respond(to: request)
         case .logout: LogoutRoute.respond(to: request)
         case .enrollment: try FederationRoute(state: state).enrollment(request)
         case .webFinger: try FederationRoute(state: state).webFinger(request)

@@ -32,6 +32,9 @@ struct TokenMint: Sendable {
         let granted = ScopeRules.granted(descriptor.scopes, declined: settings.declinedScopes)
         let resource = ScopeRules.resources(of: granted, of: descriptor.clientID).first ?? ScopeRules.graph
         var claims = commonClaims(descriptor)
+        claims["exp"] = .number(expiry(descriptor, after: lifetime(of: descriptor)))
+        claims["xms_cc"] = Self.list(descriptor.claims.capabilities)
+        claims["acrs"] = Self.list(descriptor.claims.contexts)
         claims["iss"] = .string(accessTokenIssuer(descriptor.tenantID))
         claims["aud"] = .string(version == .v1 ? descriptor.resource ?? TokenReply.defaultResource : resource)
         claims["scp"] = .string(
@@ -41,11 +44,18 @@ struct TokenMint: Sendable {
         return try key.sign(JSON.object(claims).withoutNulls)
     }
 
-    /// The time at which the tokens expire, in seconds since 1970; the largest number if the lifetime is longer.
-    func expiry(_ descriptor: TokenDescriptor) -> Int {
-        let (seconds, isTooLarge) = descriptor.issuedAtSeconds.addingReportingOverflow(settings.accessTokenLifetime)
+    /// The lifetime of an access token, in seconds.
+    func lifetime(of descriptor: TokenDescriptor) -> Int {
+        descriptor.claims.isCapable ? settings.capableTokenLifetime : settings.accessTokenLifetime
+    }
+
+    /// The time at which a token expires, in seconds since 1970; the largest number if the lifetime is longer.
+    func expiry(_ descriptor: TokenDescriptor, after lifetime: Int) -> Int {
+        let (seconds, isTooLarge) = descriptor.issuedAtSeconds.addingReportingOverflow(lifetime)
         return isTooLarge ? .max : seconds
     }
+
+    private static func list(_ texts: [String]) -> JSON { texts.isEmpty ? .null : JSON(texts) }
 
     func idToken(_ descriptor: TokenDescriptor) throws -> String {
         var claims = commonClaims(descriptor)
@@ -69,7 +79,7 @@ struct TokenMint: Sendable {
                     of: descriptor.user.username, clientID: descriptor.clientID, tenantID: descriptor.tenantID)),
             "iat": .number(descriptor.issuedAtSeconds),
             "nbf": .number(descriptor.issuedAtSeconds),
-            "exp": .number(expiry(descriptor)),
+            "exp": .number(expiry(descriptor, after: settings.accessTokenLifetime)),
         ]
         return claims.merging(userClaims(descriptor)) { _, last in last }
     }

@@ -46,20 +46,28 @@ struct TokenReply {
         ]
     }
 
+    private var lifetime: Int { mint.lifetime(of: descriptor) }
+
+    private var extendedLifetime: Int {
+        descriptor.claims.isCapable ? max(lifetime, mint.settings.extendedLifetime) : mint.settings.extendedLifetime
+    }
+
+    private var refreshIn: Int? { mint.settings.refreshIn ?? (descriptor.claims.isCapable ? lifetime / 2 : nil) }
+
     private var fieldsWithNumbers: [String: JSON] {
         var granted = ScopeRules.granted(descriptor.scopes, declined: mint.settings.declinedScopes)
         // An AD FS names the scopes that are registered with it.
         if isADFS { granted.removeAll { $0.lowercased().hasSuffix(".default") } }
         var fields: [String: JSON] = [
-            "expires_in": .number(mint.settings.accessTokenLifetime),
+            "expires_in": .number(lifetime),
             "scope": granted.isEmpty || isOldADFS ? .null : .string(granted.joined(separator: " ")),
         ]
         if isOldADFS { return fields }
         if isADFS {
             fields["resource"] = JSON(descriptor.resource)
         } else {
-            fields["ext_expires_in"] = .number(mint.settings.extendedLifetime)
-            fields["refresh_in"] = mint.settings.refreshIn.map(JSON.number) ?? .null
+            fields["ext_expires_in"] = .number(extendedLifetime)
+            fields["refresh_in"] = refreshIn.map(JSON.number) ?? .null
         }
         return fields
     }
@@ -67,10 +75,10 @@ struct TokenReply {
     /// The fields of a v1 reply, whose numbers are strings.
     private var legacyFields: [String: JSON] {
         [
-            "expires_in": "\(mint.settings.accessTokenLifetime)",
-            "ext_expires_in": "\(mint.settings.extendedLifetime)",
-            "refresh_in": JSON(mint.settings.refreshIn.map(String.init)),
-            "expires_on": "\(mint.expiry(descriptor))",
+            "expires_in": "\(lifetime)",
+            "ext_expires_in": "\(extendedLifetime)",
+            "refresh_in": JSON(refreshIn.map { String($0) }),
+            "expires_on": "\(mint.expiry(descriptor, after: lifetime))",
             "not_before": "\(descriptor.issuedAtSeconds)",
             "resource": .string(descriptor.resource ?? Self.defaultResource),
             "scope": "user_impersonation",

@@ -21,7 +21,7 @@ internal import Testing
                 $0.claimsRequest = MSALClaimsRequest(jsonString: Self.claims, error: nil)
             }
             #expect(result.accessToken != signedIn.accessToken)
-            f.expireTokens()
+            f.clock.advance(by: 86_400)
             try await app.token(signedIn.account)
             let merged =
                 #"{"access_token":{"polids":{"essential":true,"values":["p1"]},"xms_cc":{"values":["cp1"]}}}"#
