@@ -53,9 +53,10 @@ final class AuthorityResolver {
                     + "\(ValueLimits.authority), or one of them has control characters")
         }
         if authority.scheme == "http", !service.allowsLoopbackHTTP { return .withoutTLS(authority) }
-        guard parameters.hasMergeableClaims else {
+        guard parameters.hasValidClaims else {
             return TokenError(
-                .invalidDeveloperParameter, "claims that capabilities are to be added to have to be a JSON object")
+                .invalidDeveloperParameter,
+                "the claims are not a JSON object; those in the header of an API are in base64, and have to be decoded")
         }
         guard parameters.validatesAuthority else { return nil }
         switch authority.kind {
@@ -248,11 +249,9 @@ extension TokenParameters {
         return request.adding(capabilities: capabilities)
     }
 
-    /// Whether there are no client capabilities, or a claims request that they can be added to. Without them, the provider judges it.
-    fileprivate var hasMergeableClaims: Bool {
-        guard !capabilities.isEmpty, let claims = ownClaims else { return true }
-        return ClaimsRequestJSON(claims) != nil
-    }
+    /// Whether the claims request of the app, if there is one, can be sent. A provider would refuse it, and the user would be asked to sign
+    /// in for a mistake of the app.
+    fileprivate var hasValidClaims: Bool { ownClaims.map { ClaimsRequestJSON($0) != nil } ?? true }
 
     /// The claims request of the app; nil if there is none.
     private var ownClaims: String? { claims ?? extraParameters["claims"] }

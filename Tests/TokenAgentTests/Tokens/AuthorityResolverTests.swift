@@ -116,14 +116,17 @@ internal import TokenModel
         #expect(try await parts.refusal("https://login-256.example.com/common")?.code == .authorityValidation)
     }
 
-    /// Otherwise the capabilities would be sent without the app's claims.
-    @Test func refusesClaimsToWhichCapabilitiesCannotBeAdded() async throws {
-        for (claims, isRefused) in [("{", true), ("[]", true), ("{}", false), ("", false)] {
-            for isParameter in [false, true] {
+    private static let placesOfClaims: [(isParameter: Bool, capabilities: [String])] = [
+        (false, []), (false, ["cp1"]), (true, []), (true, ["cp1"]),
+    ]
+
+    /// A provider would refuse them, and the user would be asked to sign in. The base64 is that of `{}`.
+    @Test func refusesClaimsThatAreNoJSONObject() async throws {
+        for (claims, isRefused) in [("{", true), ("[]", true), ("e30=", true), ("{}", false), ("", false)] {
+            for (isParameter, capabilities) in Self.placesOfClaims {
                 var parameters = TokenParameters.sample()
                 if isParameter { parameters.extraParameters["claims"] = claims } else { parameters.claims = claims }
-                #expect(await parts.refusal(of: parameters) == nil)
-                parameters.capabilities = ["cp1"]
+                parameters.capabilities = capabilities
                 let refusal = await parts.refusal(of: parameters)
                 #expect(refusal?.code == (isRefused ? TokenError.Code.invalidDeveloperParameter : nil), "\(claims)")
             }
