@@ -88,6 +88,12 @@ struct Refusal {
         reason = isInterruption ? Self.interruption : other
     }
 
+    /// Whether a sign-in is due for every request of the app. A provider that has to ask the user something for a claims request, as for an
+    /// authentication context, may accept the refresh token for other requests.
+    func isOfEveryRequest(_ parameters: TokenParameters) -> Bool {
+        parameters.claims == nil || ProviderRefusal(error.details) != .question
+    }
+
     static let unknown = "no refresh token is accepted any more; sign in again"
     /// Of a refusal whose reason is not known. The refresh token may be valid for other requests.
     static let unexplained = "the identity provider refuses the refresh token for this request; sign in again"

@@ -145,7 +145,7 @@ final class RefreshTokenRedeemer {
         }
         let refusal = attempt.refusal
         if let error = refusal?.error, error.refusesRequest { throw error.changingCache(attempt.hasChangedCache) }
-        if refusal != nil {
+        if let refusal, refusal.isOfEveryRequest(request.parameters) {
             memory.events.interactionIsDue(
                 plan.account, of: request.parameters.clientID, in: request.parameters.sharingGroup, memory.cache)
         }

@@ -55,6 +55,26 @@ internal import TokenWire
         }
     }
 
+    /// An app that needs more than the sign-in for one request, such as an authentication context, asks the user by itself. Other requests do
+    /// not need it.
+    @Test func saysNothingOfASignInForAClaimsRequest() async throws {
+        try await AgentFixture.with { f in
+            let account = try await f.signIn(Self.alice, f.parameters()).account.reference
+            var events = try await watch(f, "app-1")
+            let claims = #"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#
+            let error = await #expect(throws: TokenError.self) {
+                try await f.silent(f.parameters(claims: claims), account)
+            }
+            #expect(error?.details.stsErrorCodes == [50076])
+            try await f.signIn("bob@contoso.com", f.parameters())
+            #expect(try await events.next()?.account?.username == "bob@contoso.com")
+            // A refusal of the refresh token itself concerns every request.
+            f.emulator.control.revokeTokens(of: Self.alice)
+            await #expect(throws: TokenError.self) { try await f.silent(f.parameters(claims: claims), account) }
+            #expect(try await events.next()?.kind == .interactionDue)
+        }
+    }
+
     /// The list of the app loses the account, and nobody has signed out.
     @Test func tellsThatTheIdentityProviderHasDeletedTheUser() async throws {
         try await AgentFixture.with { f in
