@@ -88,6 +88,25 @@ internal import Testing
         }
     }
 
+    @Test func answersTheChallengeToARevokedToken() async throws {
+        try await AgentFixture.with { f in
+            let app = ADALApp(f)
+            let signedIn = try await acquire(app, AD_PROMPT_ALWAYS, claims: nil, capabilities: ["CP1"])
+            f.emulator.control.revokeTokens(refreshTokens: .valid)
+            let refusal = try await f.emulator.graph(try #require(signedIn.accessToken))
+            let header = try #require(refusal.headers["www-authenticate"])
+            let challenge = try #require(
+                ADAuthenticationParameters(fromResponseAuthenticateHeader: header, error: nil))
+            let base64 = try #require(challenge.extractedParameters?["claims"] as? String)
+            let json = String(decoding: try #require(Data(base64Encoded: base64)), as: UTF8.self)
+            let claims = try #require(json.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+            let renewed = try await acquire(app, claims: claims, capabilities: ["CP1"])
+            #expect(try await f.emulator.graph(try #require(renewed.accessToken)).status == 200)
+            #expect(try await app.silent(ADALApp.alice).accessToken == renewed.accessToken)
+            #expect(f.signIns == 1)
+        }
+    }
+
     // Mirrors: 65 ADAcquireTokenTests testAcquireTokenSilent_whenCapabilitiesSet_andValidMRRT_andCustomClaimsPassed_shouldSkipAccessTokenCache
     @Test func sendsClaimsAndCapabilitiesWithARefresh() async throws {
         try await AgentFixture.with { f in

@@ -111,6 +111,35 @@ internal import Testing
         }
     }
 
+    /// A script passes on what it has read in the header of an API.
+    @Test func renewsATokenForTheChallengeOfAnAPI() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            func token(_ options: String..., status: Int32 = 0) async throws -> String {
+                let printed = try await f.ssoctl(["token"] + options, status: status).output
+                return String(printed.prefix { $0 != "\n" })
+            }
+            let capable = #"{"access_token":{"xms_cc":{"values":["cp1"]}}}"#
+            let signIn = ["sign-in", "--login-hint", "alice@contoso.com", "--claims"]
+            try await f.ssoctl(signIn + [capable])
+            let refused = try await token()
+            f.emulator.control.revokeTokens(refreshTokens: .valid)
+            let challenge = try await f.emulator.challenge(refused)
+            let renewed = try await token("--claims", challenge)
+            #expect(try await f.emulator.graph(renewed).status == 200)
+            #expect(try await token() == renewed)
+
+            try await f.ssoctl(signIn + [capable])
+            f.emulator.control.settings.requiredContext = "c1"
+            let stepUp = try await f.emulator.challenge(try await token())
+            _ = try await token("--claims", stepUp, status: 2)
+            try await f.ssoctl(signIn + [stepUp])
+            #expect(try await f.emulator.graph(try await token()).status == 200)
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     /// The tokens of a group are not those of other apps.
     @Test func signsInInTheGroupOfTheApp() async throws {
         try await AgentProcessFixture.with { f in
