@@ -21,6 +21,7 @@ actor CacheOwner {
     let sockets: PublishedSockets
     let redeemer: RefreshTokenRedeemer
     private let silentRequests: SilentRequests
+    private let currentAccounts: CurrentAccounts
     let signIns: SignInSessions
     private let signOutPages: SignOutPages
     private let transfers: CacheTransfers
@@ -47,6 +48,7 @@ actor CacheOwner {
         let lifecycle = StoreLifecycle(core, store: store)
         redeemer = RefreshTokenRedeemer(core)
         silentRequests = SilentRequests(core, redeemer)
+        currentAccounts = CurrentAccounts(core)
         signIns = SignInSessions(
             core, userID: options.policy.userID, browserTimeout: options.httpTiming.browser)
         signOutPages = SignOutPages(core)
@@ -136,16 +138,7 @@ actor CacheOwner {
     /// Returns the app's one account, and the account of the app's previous request. The agent stores the former before it
     /// replies. If it cannot be written, the next commit tries again, and the reply is the same.
     func currentAccount(_ request: GetCurrentAccount) -> Answer<GetCurrentAccount.Reply> {
-        let found = find(in: request.sharingGroup) { cache, tokens throws(TokenError) in
-            try cache.currentAccount(request, &tokens)
-        }
-        if case .now(.success(let (reply, changes))) = found, changes.isEmpty { return .now(.success(reply)) }
-        if case .now(.failure(let error)) = found { return .now(.failure(error)) }
-        return later { owner async throws(TokenError) in
-            let (reply, changes) = try await found.outcome()
-            if !changes.isEmpty { try? await owner.core.commits.commit(changes, in: request.sharingGroup) }
-            return reply
-        }
+        currentAccounts.answer(request)
     }
 
     /// Answers with what `body` finds in the cache. If that needs tokens that are in the store only, they are read first.

@@ -31,7 +31,7 @@ package struct Partition: Sendable, Equatable {
     package init() {}
 
     /// Whether a removal of everything has nothing to remove. App metadata belongs to no account and does not count.
-    var isEmpty: Bool { table.isEmpty && opaqueRecords.isEmpty }
+    var isEmpty: Bool { table.isEmpty && currentAccounts.isEmpty && opaqueRecords.isEmpty }
 
     /// Every record. Those of packed accounts are unread.
     package var records: [CacheRecord] {

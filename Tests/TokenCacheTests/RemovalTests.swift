@@ -164,6 +164,19 @@ internal import TokenStore
         #expect(current.reply.previous != nil)
     }
 
+    /// The record names an account. It may have been written while everything else was removed.
+    @Test func removesTheCurrentAccountOfAnAppWithEverythingAlsoIfNothingElseIsLeft() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters())
+        let app = try #require(CacheBuilder.app)
+        let current = try builder.cache.currentAccount(GetCurrentAccount(clientID: app))
+        builder.cache = CredentialCache()
+        builder.cache.apply(current.changes, in: .standard)
+        try #require(Self.count(.currentAccount, in: builder.cache) == 1)
+        builder.remove(RemoveAccount(clientID: app, account: CacheBuilder.account("alice"), extent: .everything))
+        #expect(Self.count(.currentAccount, in: builder.cache) == 0)
+    }
+
     /// The number of records of a kind.
     private static func count(_ kind: RecordKind, in cache: CredentialCache) -> Int {
         cache.everything().count { change in

@@ -123,12 +123,13 @@ final class CacheMemory {
 }
 
 extension CacheChange {
-    /// Whether the change may add what a removal removes: an account, a token, or a record that is kept and not understood.
+    /// Whether the change may add what a removal removes: an account, a token, the current account of an app, or a record that is kept and
+    /// not understood.
     fileprivate var mayBringBack: Bool {
         guard case .save(let record) = self else { return false }
         return switch record {
-        case .account, .accessToken, .refreshToken, .idToken, .opaque: true
-        case .appMetadata, .accountMetadata, .currentAccount: false
+        case .account, .accessToken, .refreshToken, .idToken, .currentAccount, .opaque: true
+        case .appMetadata, .accountMetadata: false
         }
     }
 }
