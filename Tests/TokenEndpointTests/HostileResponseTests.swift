@@ -96,7 +96,7 @@ internal import TokenModel
         }
     }
 
-    /// The clock is read when a response is decoded.
+    /// The clock is read when a request begins, and when its response is decoded.
     @Test func readsAResponseOffTheEventLoopOfTheCaller() async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let places = Mutex<[Bool]>([])
@@ -113,7 +113,7 @@ internal import TokenModel
                 let authority = try Authority("http://127.0.0.1:\(server.port)/common")
                 let tokens = try await LoopActor(loop: loop).redeem(.sample(authority), with: endpoint)
                 #expect(tokens.accessToken == Secret("at"))
-                #expect(places.withLock(\.self) == [false])
+                #expect(places.withLock(\.self) == [true, false])
             } cleanUp: {
                 await endpoint.close()
             }

@@ -93,7 +93,8 @@ final class EventFeed {
             }
             return event
         }
-        return WatchEvents.Reply(position: end, events: events)
+        // The events after the position may have been discarded.
+        return events.isEmpty ? nil : WatchEvents.Reply(position: end, events: events)
     }
 
     func add(_ waiter: Waiter, _ number: UInt64) { waiters[number] = waiter }
@@ -167,6 +168,14 @@ final class EventFeed {
         guard let account = listing(of: key, in: cache)?.account ?? removed else { return false }
         add(.interactionDue, .app(key, clientID), now, account, clientID)
         return true
+    }
+
+    /// Discards the event that a user has to sign in.
+    func discardInteraction(_ key: AccountKey, of clientID: ClientID) {
+        let subject = Subject.app(key, clientID)
+        guard let index = entries.firstIndex(where: { $0.subject == subject && $0.event.kind == .interactionDue })
+        else { return }
+        size -= entries.remove(at: index).event.size
     }
 
     func publish(_ state: AgentEvent.StoreState, at now: Int64) { add(.storeChanged, .store, now, storeState: state) }

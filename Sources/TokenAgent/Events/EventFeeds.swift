@@ -184,6 +184,14 @@ final class EventFeeds {
         }
     }
 
+    /// Reports that an app has got tokens of an account, which is known under one of these keys: a reader that comes late is not told any
+    /// more that the user has to sign in.
+    func interactionHasEnded(_ accounts: Set<AccountKey>, of clientID: ClientID, in group: SharingGroup) {
+        for feed in feeds(of: group) {
+            for account in accounts { feed.discardInteraction(account, of: clientID) }
+        }
+    }
+
     /// Reports the state of the store.
     func storeChanged(to state: AgentEvent.StoreState) {
         guard state != storeState else { return }

@@ -46,8 +46,12 @@ final class TokenSaver {
             issuance.redeemedToken.map { [$0.account] }
             ?? memory.cache.namesakes(of: account, tokens, at: authority, in: group)
         let changed = Set([account] + adopted)
+        var isSaved = false
         // Also if the commit fails: the tokens are in memory, and a later commit saves them.
-        defer { reader.noteUse(of: [account], in: group) }
+        defer {
+            reader.noteUse(of: [account], in: group)
+            if isSaved { memory.events.interactionHasEnded(changed, of: parameters.clientID, in: group) }
+        }
         let (result, hasChanges) = try await commits.commit(changing: changed, in: group) {
             () async throws(TokenError) -> (CommitQueue.CacheCommit, (TokenResult?, Bool)) in
             // What is saved depends on what the account has. If that cannot be read, the response is saved nevertheless.
@@ -76,6 +80,7 @@ final class TokenSaver {
                 of: account, from: issuance, parameters, in: memory.cache)
             let settled = issuance.redeemedToken.flatMap { notes.settled(by: $0, in: group) }
             let commit = CommitQueue.CacheCommit(changes: changes, settled: settled)
+            isSaved = !isSignedOut
             return (commit, (isSignedOut ? nil : saved.result, !changes.isEmpty))
         }
         guard let result else { throw Self.signedOutMeanwhile.changingCache(hasChanges) }
