@@ -12,8 +12,10 @@ struct RedemptionAttempt {
     /// Whether the reply to an earlier redemption of that token was lost.
     var wasInterrupted = false
     private(set) var refusal: Refusal?
-    /// Whether a refusal has changed the cache, which the result or the last error then says.
+    /// Whether a refusal, or a token that had expired, has changed the cache, which the result or the last error then says.
     private(set) var hasChangedCache = false
+    /// Whether a token had expired before its response was read.
+    private var wasLate = false
     private var rejected: Set<Secret> = []
 
     init(_ plan: RedemptionPlan) { self.plan = plan }
@@ -43,6 +45,18 @@ struct RedemptionAttempt {
         case .use, .interactionRequired, .ambiguousAccount, .unread: break
         }
     }
+
+    /// Notes the result of a redemption, unless its token has expired before the response was read, since the machine has slept meanwhile.
+    /// Then, once, another one is redeemed with the refresh token that is in the cache now: this one is of no use to an app.
+    ///
+    /// - Parameter began: the time at which the redemption began.
+    mutating func note(_ result: TokenResult, since began: Int64, now: Int64) {
+        guard !wasLate, result.expiresOn <= now, now - began > Self.timeLimit else { return self.result = result }
+        (wasLate, hasChangedCache, isOutdated) = (true, true, true)
+    }
+
+    /// The time that a response takes at most while the machine is awake, in seconds. A provider may issue tokens that live for less.
+    private static let timeLimit: Int64 = 30
 
     /// Records that the token that was sent last was refused.
     mutating func noteRefusal(_ error: TokenError, isV1: Bool) {

@@ -175,10 +175,11 @@ final class RefreshTokenRedeemer {
             } else {
                 attempt.sent = token
                 attempt.wasInterrupted = notes.wasInterrupted(token, in: request.parameters.sharingGroup)
-                let plan = attempt.plan
-                attempt.result = try await tokensInUse.exclusive(token.secret) { () async throws(TokenError) in
+                let (plan, began) = (attempt.plan, now())
+                let result = try await tokensInUse.exclusive(token.secret) { () async throws(TokenError) in
                     try await sender.send(token, plan, request.parameters, username: request.account.username)
                 }
+                if let result { attempt.note(result, since: began, now: now()) }
                 if attempt.result != nil { return }
             }
             attempt.isOutdated = true
