@@ -4,7 +4,7 @@ enum Suggestion {
     static func nearest(to word: String, among words: [String]) -> String? {
         let word = word.lowercased()
         let limit = word.utf8.count < 5 ? 1 : 2
-        if let longer = words.first(where: { word.utf8.count >= 3 && $0.lowercased().hasPrefix(word) }) {
+        if let longer = words.first(where: { word.utf8.count >= 3 && $0.lowercased().begins(with: word) }) {
             return longer
         }
         return words.map { (word: $0, distance: distance(word, $0.lowercased())) }
@@ -37,5 +37,13 @@ enum Suggestion {
             rows.append(row)
         }
         return rows[left.count][right.count]
+    }
+}
+
+extension String {
+    /// Whether a person may have typed the beginning of this text. `hasPrefix` compares whole characters, of which the last one that was typed
+    /// may be a part: a letter without its vowel sign, or the first of several joined emoji.
+    func begins(with typed: String) -> Bool {
+        hasPrefix(typed) || unicodeScalars.starts(with: typed.unicodeScalars)
     }
 }

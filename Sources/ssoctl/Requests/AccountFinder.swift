@@ -50,7 +50,7 @@ struct AccountName {
         let rules: [(Account) -> Bool] = [
             { $0.homeAccountID != nil && $0.homeAccountID == homeAccountID },
             { $0.username?.lowercased() == text },
-            { $0.username?.lowercased().hasPrefix(text) == true },
+            { $0.username?.lowercased().begins(with: text) == true },
         ]
         return rules.lazy.map { accounts.filter($0) }.first { !$0.isEmpty } ?? []
     }

@@ -96,6 +96,20 @@ internal import TokenModel
         #expect(tokens.credentials(of: accounts).count == 1)
     }
 
+    /// The last character that was typed is a part of one of the name: a woman and a computer, a letter and its vowel sign. An accent may be
+    /// typed as a character of its own.
+    @Test(
+        arguments: [
+            ("\u{1F469}", "\u{1F469}\u{200D}\u{1F4BB}@contoso.com"), ("\u{915}", "\u{915}\u{941}\u{92E}@contoso.com"),
+            ("e\u{301}", "\u{E9}mile@contoso.com"), ("AL", "alice@contoso.com"),
+        ])
+    func findsAnAccountByTheBeginningOfACharacter(typed: String, username: String) {
+        var account = Self.account(at: "login.windows.net")
+        account.username = username
+        #expect(AccountName(typed).matches(in: [account]) == [account])
+        #expect(AccountName(typed + "x").matches(in: [account]).isEmpty)
+    }
+
     /// The shell would type a name that looks like an option as one.
     @Test func completesNoOptionThatAProviderHasNamed() {
         let words = ["--wipe@contoso.com", "-x", "a\nb", "", "alice", "alice", "b-c"]
