@@ -1,4 +1,4 @@
-internal import TokenModel
+package import TokenModel
 
 /// Decides which peers the agent serves, and which requests of theirs: a pure function of the identity and the request.
 package struct PeerPolicy: Sendable, Equatable {
@@ -25,7 +25,7 @@ package struct PeerPolicy: Sendable, Equatable {
     package func admits(userID: UInt32) -> Bool { userID == self.userID }
 
     /// The paths of programs in the rules.
-    package var executables: Set<String> { Set(rules.compactMap(\.executable)) }
+    package var executables: Set<ExactText> { Set(rules.compactMap(\.executable)) }
 
     /// Decides about a request before it is answered.
     ///

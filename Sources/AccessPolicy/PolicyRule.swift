@@ -19,8 +19,8 @@ package struct PolicyRule: Sendable, Equatable {
     /// The class of the peer; nil for every class.
     package var peerClass: PeerClass?
     /// The path of the peer's program, which must be the file that the agent sees there; nil for every program. A rule that allows
-    /// matches no sandboxed peer by it, unless it names sandboxed apps as well.
-    package var executable: String?
+    /// matches no sandboxed peer by it, unless it names sandboxed apps as well. Paths are bytes.
+    package var executable: ExactText?
     /// The peer's systemd unit; nil for every peer.
     package var unit: String?
     /// The peer's sandboxed app; nil for every peer.
@@ -37,7 +37,7 @@ package struct PolicyRule: Sendable, Equatable {
         clientIDs: Set<ClientID>? = nil, sharingGroups: Set<SharingGroup>? = nil, requests: Requests, effect: Effect
     ) {
         self.peerClass = peerClass
-        self.executable = executable
+        self.executable = executable.map(ExactText.init)
         self.unit = unit
         self.app = app
         self.clientIDs = clientIDs
@@ -72,7 +72,7 @@ package struct PolicyRule: Sendable, Equatable {
         if let unit, peer.unit != unit { return false }
         if let app, peer.sandbox?.app != app { return false }
         guard let executable else { return true }
-        return peer.executable?.path == executable && peer.executable?.isAtPath == true
+        return peer.executable.map { ExactText($0.path) } == executable && peer.executable?.isAtPath == true
     }
 
     private func includes(_ request: PolicyRequest) -> Bool {

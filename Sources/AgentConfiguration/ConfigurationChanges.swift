@@ -1,4 +1,5 @@
 internal import AccessPolicy
+package import TokenModel
 
 /// The differences between the configuration that an agent runs with and one that was read later.
 package struct ConfigurationChanges: Sendable, Equatable {
@@ -11,10 +12,10 @@ package struct ConfigurationChanges: Sendable, Equatable {
 
     /// - Parameters:
     ///   - programs: the programs that rules may name. The agent can recognise no others without a restart.
-    package init(from running: Configuration, to read: Configuration, programs: Set<String>) {
+    package init(from running: Configuration, to read: Configuration, programs: Set<ExactText>) {
         var canChangeRules = true
         if running.rules != read.rules {
-            let unknown = Set(read.rules.compactMap(\.executable)).subtracting(programs).sorted()
+            let unknown = Set(read.rules.compactMap(\.executable)).subtracting(programs).map(\.text).sorted()
             if let program = unknown.first {
                 canChangeRules = false
                 awaitingRestart.append("rules: \(program) was in no rule when the agent was started")

@@ -11,7 +11,7 @@ extension PolicyRule {
         for entry in element.entries {
             switch entry.key {
             case "class": peerClass = try Configuration.choice(entry)
-            case "executable": executable = try Self.program(entry)
+            case "executable": executable = ExactText(try Self.program(entry))
             case "unit": unit = try Self.unit(entry)
             case "app": app = try Self.app(entry)
             case "client_ids": clientIDs = try Self.set(entry, ClientID.init)

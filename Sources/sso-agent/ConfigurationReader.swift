@@ -17,7 +17,7 @@ final class ConfigurationReader: Sendable {
     /// The path of the agent's socket.
     private let socketPath: String
     /// The programs in the rules at the start, which the agent's helper knows.
-    private let programs: Set<String>
+    private let programs: Set<ExactText>
     /// The configuration in effect, options of the command line included.
     private let running: Mutex<Configuration>
 

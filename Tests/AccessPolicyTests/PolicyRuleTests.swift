@@ -102,6 +102,19 @@ internal import TokenModel
         #expect(!isDenied(PolicySamples.export, by: rule, from: peer))
     }
 
+    /// The file system compares bytes: an accent of its own makes another path.
+    @Test func tellsProgramsApartWhosePathsAreSpelledOtherwise() {
+        let paths = ["/opt/caf\u{E9}", "/opt/cafe\u{301}"]
+        let rules = paths.map { PolicyRule(executable: $0, requests: .all, effect: .deny) }
+        #expect(PeerPolicy(userID: 0, rules: rules).executables.count == 2)
+        for (index, path) in paths.enumerated() {
+            var peer = PolicySamples.installed
+            peer.executable?.path = path
+            #expect(isDenied(PolicySamples.export, by: rules[index], from: peer))
+            #expect(!isDenied(PolicySamples.export, by: rules[1 - index], from: peer))
+        }
+    }
+
     @Test func requiresEveryCondition() {
         let rule = PolicyRule(
             peerClass: .sandboxed, app: "flatpak:org.contoso.Notes", requests: .all, effect: .deny)

@@ -2,6 +2,7 @@ internal import AgentConfiguration
 internal import Foundation
 internal import TestSupport
 internal import Testing
+internal import TokenModel
 
 /// What a running agent takes from a configuration that was read again, and what it cannot take.
 @Suite(.bounded) struct ConfigurationChangesTests {
@@ -65,8 +66,19 @@ internal import Testing
         let changes = ConfigurationChanges(from: running, to: read, programs: [])
         #expect(changes.applied.isEmpty)
         #expect(changes.configuration.rules == running.rules)
-        let known = ConfigurationChanges(from: running, to: read, programs: ["/usr/bin/notes"])
+        let known = ConfigurationChanges(from: running, to: read, programs: [ExactText("/usr/bin/notes")])
         #expect(known.applied == ["rules: 2 instead of 1"])
         #expect(known.configuration.rules == read.rules)
+    }
+
+    /// The path of another file, whose accent is a character of its own.
+    @Test func takesAPathThatIsSpelledOtherwiseForAnotherProgram() throws {
+        let rule = "[[rule]]\nrequests = [\"all\"]\neffect = \"deny\"\nexecutable = "
+        let (name, other) = ("/opt/caf\u{E9}", "/opt/cafe\u{301}")
+        let (running, read) = (try Self.read("\(rule)\"\(name)\"\n"), try Self.read("\(rule)\"\(other)\"\n"))
+        let unknown = ConfigurationChanges(from: running, to: read, programs: [ExactText(name)])
+        #expect(unknown.applied.isEmpty && unknown.awaitingRestart.count == 1)
+        let known = ConfigurationChanges(from: running, to: read, programs: [ExactText(name), ExactText(other)])
+        #expect(known.applied == ["rules: 1, some of which differ"])
     }
 }

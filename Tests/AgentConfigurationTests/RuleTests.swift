@@ -27,7 +27,8 @@ internal import TokenModel
                 """.utf8)
         #expect(configuration.rules.count == 2)
         let rule = try #require(configuration.rules.first)
-        #expect(rule.peerClass == .sandboxed && rule.executable == "/usr/bin/notes" && rule.unit == "notes.service")
+        #expect(rule.peerClass == .sandboxed && rule.executable?.text == "/usr/bin/notes")
+        #expect(rule.unit == "notes.service")
         #expect(rule.app == "flatpak:org.contoso.Notes" && rule.effect == .allow)
         #expect(rule.clientIDs == Set(["app-1", "app-2"].compactMap(ClientID.init)))
         #expect(rule.sharingGroups == Set([SharingGroup("team")].compactMap(\.self)))
@@ -41,9 +42,9 @@ internal import TokenModel
         let (program, link) = (folder.file("notes-2"), folder.file("notes"))
         let rule = "[[rule]]\nexecutable = \"\(link)\"\nrequests = [\"all\"]\neffect = \"deny\"\n"
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "notes-2")
-        #expect(try Configuration(decoding: rule.utf8).rules.first?.executable == link)
+        #expect(try Configuration(decoding: rule.utf8).rules.first?.executable?.text == link)
         try "".write(toFile: program, atomically: false, encoding: .utf8)
-        let named = try #require(Configuration(decoding: rule.utf8).rules.first?.executable)
+        let named = try #require(Configuration(decoding: rule.utf8).rules.first?.executable).text
         // The temporary folder is below a link itself on some systems.
         #expect(named.hasSuffix("/notes-2") && FileManager.default.fileExists(atPath: named))
     }

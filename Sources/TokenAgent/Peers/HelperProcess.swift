@@ -1,4 +1,5 @@
 internal import CAgentSystem
+package import TokenModel
 package import TokenStore
 
 #if canImport(Glibc)
@@ -29,11 +30,11 @@ package struct HelperProcess: Sendable {
     ///   - askpass: the program that asks for confirmations; nil for the terminal of the process that has sent the request.
     ///   - executables: the paths of programs in the access policy.
     /// - Returns: nil if it cannot be started.
-    package init?(secretTool: String, store: String, askpass: String?, executables: Set<String>) {
+    package init?(secretTool: String, store: String, askpass: String?, executables: Set<ExactText>) {
         var lanes = [Int32](repeating: -1, count: Int(AGENT_LANES))
         let isStarted = CStrings.withPointers([secretTool, KeyringHelper.name(ofStore: store)] + [askpass ?? ""]) {
             words in
-            CStrings.withPointers(executables.sorted()) { paths in
+            CStrings.withPointers(executables.map(\.text)) { paths in
                 var settings = agent_helper_settings(
                     secret_tool: words[0], store: words[1], askpass: askpass == nil ? nil : words[2],
                     executables: paths)

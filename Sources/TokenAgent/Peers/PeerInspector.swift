@@ -40,7 +40,7 @@ final class PeerInspector: Sendable {
     /// - Parameters:
     ///   - executables: the paths of programs that the policy names.
     ///   - helper: the process that reads what this one may not; nil if this one may.
-    init(executables: Set<String>, helper: HelperProcess?, timers: Timers) {
+    init(executables: Set<ExactText>, helper: HelperProcess?, timers: Timers) {
         reader = PeerReader(executables: executables, helper: helper)
         self.timers = timers
         var (status, userMap) = (ProcessStatus?.none, String?.none)

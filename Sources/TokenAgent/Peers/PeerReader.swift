@@ -2,6 +2,7 @@ internal import AccessPolicy
 internal import CAgentSystem
 internal import PosixFiles
 internal import Synchronization
+internal import TokenModel
 
 #if canImport(Glibc)
     internal import Glibc
@@ -19,11 +20,11 @@ struct PeerReader: Sendable {
         var hasSameRoot: Bool?
     }
 
-    private let executables: Set<String>
+    private let executables: Set<ExactText>
     private let lanes: Lanes?
 
     /// - Parameter executables: the paths for which to check that this process sees the same file there.
-    init(executables: Set<String>, helper: HelperProcess?) {
+    init(executables: Set<ExactText>, helper: HelperProcess?) {
         self.executables = executables
         lanes = helper.map { Lanes($0.inspection) }
     }
@@ -37,7 +38,7 @@ struct PeerReader: Sendable {
         if let lanes {
             code = lanes.use { agent_ask_to_describe($0, processID, &found) } ?? EIO
         } else {
-            code = CStrings.withPointers(executables.sorted()) { agent_describe_process(processID, $0, &found) }
+            code = CStrings.withPointers(executables.map(\.text)) { agent_describe_process(processID, $0, &found) }
         }
         guard code == 0 else { return .failure(SystemError(number: code)) }
         guard agent_has_ended(pidfd.number) == 0 else { return .failure(SystemError(number: ESRCH)) }

@@ -16,7 +16,7 @@ internal import TokenModel
     @Suite(.bounded) struct PeerInspectorTests {
         private func identify(_ processID: Int32, naming path: String? = nil) -> PeerIdentity? {
             let inspector = PeerInspector(
-                executables: Set([path].compactMap(\.self)), helper: nil, timers: .system)
+                executables: Set([path].compactMap(\.self).map(ExactText.init)), helper: nil, timers: .system)
             defer { inspector.stop() }
             return inspector.identify(
                 PeerCredentials(processID: processID, userID: geteuid()), pidfd: -1)
