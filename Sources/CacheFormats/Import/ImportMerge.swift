@@ -225,7 +225,8 @@ private struct ImportMerge {
         return switch record {
         case .accessToken(let token):
             .on(token, held: credentials.accessToken(like: token, cache.clouds), now: foreign.now)
-        case .refreshToken(let token): .on(token, held: credentials.refreshToken(like: token, cache.clouds))
+        case .refreshToken(let token):
+            .on(token, held: credentials.refreshToken(like: token, cache.clouds), now: foreign.now)
         case .idToken(let token): .on(token, held: credentials.idToken(sameAs: token, cache.clouds))
         case .appMetadata(let app): .on(app, held: held(app, in: partition))
         case .accountMetadata(let metadata):
