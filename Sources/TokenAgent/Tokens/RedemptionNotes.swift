@@ -12,7 +12,8 @@ internal import TokenStore
 final class RedemptionNotes {
     private let memory: CacheMemory
     private let tokensInUse: KeyedLock<Secret>
-    /// The refresh tokens for which responses were lost, before the agent last stopped or since, and that have not been redeemed since.
+    /// The refresh tokens for which responses were lost or named another user, before the agent last stopped or since, and that have not been
+    /// redeemed since.
     private(set) var interrupted: Set<RecordKey> = []
 
     init(memory: CacheMemory, tokensInUse: KeyedLock<Secret>) {
@@ -23,7 +24,8 @@ final class RedemptionNotes {
     /// Sets the tokens whose notes the store had at start-up.
     func load(_ interrupted: Set<RecordKey>) { self.interrupted = interrupted }
 
-    /// Records that no response came to a redemption of a token that the cache still has, in memory or in the store only: its note stays.
+    /// Records that no response came to a redemption of a token that the cache still has, in memory or in the store only, or none that could
+    /// be used: its note stays.
     func keepNote(of token: RefreshTokenRecord, in group: SharingGroup) {
         guard let held = memory.cache.refreshToken(inPlaceOf: token, in: group)?.secret,
             held.isUnread || held == token.secret

@@ -96,15 +96,18 @@ final class RefreshTokenSender {
     }
 
     /// Saves the refresh token of a response that is not valid. It replaces the one that was sent (RFC 6749 section 6): without it, the
-    /// user of a provider that rotates refresh tokens would have to sign in again. A response that names another user replaces nothing.
+    /// user of a provider that rotates refresh tokens would have to sign in again. A response that names another user replaces nothing; the note
+    /// stays, since the provider may have replaced the token that was sent.
     ///
     /// - Returns: whether it has changed the cache.
     private func saveReplacement(
         in response: IssuedTokens, of token: RefreshTokenRecord, answering request: TokenRequest,
         at authority: Authority, _ group: SharingGroup
     ) async throws(TokenError) -> Bool {
-        guard !response.names(anotherThan: token.account, at: authority) else { return false }
-        if let known = request.subject, let subject = response.claims?.subject, subject != known { return false }
+        guard !response.isOfAnotherUser(than: token, answering: request, at: authority) else {
+            await keepNote(of: token, in: group)
+            return false
+        }
         return try await settle(token, in: group) {
             $0.changes(renewing: token, with: response, for: request.clientID, at: now(), in: group)
         }
@@ -119,9 +122,7 @@ final class RefreshTokenSender {
         let group = parameters.sharingGroup
         // The token may have been redeemed nevertheless.
         guard error.details.oauthError != nil else {
-            // What is in the store only may be the token that was sent, or one that a sign-in has saved in its place.
-            try? await reader.read([token.account], in: group)
-            notes.keepNote(of: token, in: group)
+            await keepNote(of: token, in: group)
             return false
         }
         let hasChanges = try await settle(token, in: group) {
@@ -129,6 +130,13 @@ final class RefreshTokenSender {
         }
         // Any other change is not one of tokens: that the app is no member of the family.
         return hasChanges && error.details.rejection != nil
+    }
+
+    /// Keeps the note of a refresh token that may have been replaced, although there is no other one in its place.
+    private func keepNote(of token: RefreshTokenRecord, in group: SharingGroup) async {
+        // What is in the store only may be the token that was sent, or one that a sign-in has saved in its place.
+        try? await reader.read([token.account], in: group)
+        notes.keepNote(of: token, in: group)
     }
 
     /// Commits the end of a redemption that brings no token: changes of the token's account, and the deletion of the note.
@@ -195,6 +203,8 @@ final class RefreshTokenSender {
             else { continue }
             answered.subject = memory.cache.subject(
                 of: account, for: parameters.clientID, at: parameters.authority, in: group)
+            // There is no note of the app's own grant.
+            guard !response.isOfAnotherUser(than: copy, answering: answered, at: parameters.authority) else { continue }
             // What cannot be written now is in memory, and is written later.
             let renewed = try? await saveReplacement(
                 in: response, of: copy, answering: answered, at: parameters.authority, group)
@@ -221,6 +231,15 @@ extension IssuedTokens {
             ValueLimits.isIdentifier(named.text)
         else { return false }
         return named != known
+    }
+
+    /// Whether the response is of another user than the refresh token, as far as it says whose it is.
+    fileprivate func isOfAnotherUser(
+        than token: RefreshTokenRecord, answering request: TokenRequest, at authority: Authority
+    ) -> Bool {
+        if names(anotherThan: token.account, at: authority) { return true }
+        guard let known = request.subject, let subject = claims?.subject else { return false }
+        return subject != known
     }
 }
 

@@ -274,6 +274,24 @@ internal import TokenModel
         #expect(parts.store.notes == 0)
     }
 
+    /// The provider may have replaced alice's token by the one that is not saved. That is known at once, and not at the next start only.
+    @Test func keepsTheNoteOfAnInvalidResponseThatNamesAnotherUser() async throws {
+        let (sending, redemption) = try await parts.beginSending()
+        redemption.question.delivery?.recordSending()
+        redemption.question.delivery?.recordRefused(.sample("mallory", "2"))
+        redemption.fail(TokenError(.serverInvalidResponse, "the ID token is not valid"))
+        let error = try await sending.error()
+        #expect(error?.code == .serverInvalidResponse && error?.details.hasChangedCache == false)
+        #expect(parts.store.refreshTokens == ["rt-1"])
+        #expect(parts.store.notes == 1)
+        let next = await parts.acquire(.sample("alice"))
+        let refused = await parts.provider.redemptions.next()
+        refused.question.delivery?.recordSending()
+        refused.fail(.invalidGrant)
+        #expect(try await next.error()?.message.contains("no answer came") == true)
+        #expect(parts.store.notes == 0)
+    }
+
     @Test func removesATokenThatIsRejectedForGood() async throws {
         let (sending, redemption) = try await parts.beginSending()
         redemption.question.delivery?.recordSending()
