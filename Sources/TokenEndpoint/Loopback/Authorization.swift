@@ -117,8 +117,7 @@ package struct AuthorizationResponse: Sendable {
         }
         self.code = Secret(code)
         self.cloudName = parameters["cloud_instance_host_name"]?.trimmedNonEmpty
-        self.account = parameters["client_info"].flatMap(HomeAccountID.named)
-            .flatMap { ValueLimits.isIdentifier($0.text) ? $0 : nil }
+        self.account = parameters["client_info"].flatMap(HomeAccountID.storable)
     }
 
     private static func parameters(of url: String) -> FormParameters? {

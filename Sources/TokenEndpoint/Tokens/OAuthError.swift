@@ -26,8 +26,7 @@ struct OAuthError: Sendable {
             $0.integer.flatMap(Int32.init(exactly:))
         }
         self.username = text("adi")
-        self.homeAccountID = object.text("client_info").flatMap(HomeAccountID.named)
-            .flatMap { ValueLimits.isIdentifier($0.text) ? $0 : nil }
+        self.homeAccountID = object.text("client_info").flatMap(HomeAccountID.storable)
     }
 
     /// Returns nil unless the parameters hold an `error` that is not blank.

@@ -68,38 +68,13 @@ package struct NetworkSettings: Sendable {
 
 /// A proxy for requests to authorities.
 struct ProxyServer: Sendable, Hashable {
-    /// The scheme of the proxy's URL.
-    enum Kind: String, Sendable {
-        /// Tunnels with `CONNECT` (RFC 9110 section 9.3.6).
-        case http
-        /// Tunnels with `CONNECT`; the connection to the proxy uses TLS.
-        case https
-        case socks4
-        /// SOCKS 4 with host names resolved by the proxy.
-        case socks4a
-        case socks5
-        /// SOCKS 5 (RFC 1928) with host names resolved by the proxy.
-        case socks5h
-
-        /// - Parameter scheme: the scheme of a URL, in lower case; `socks` is SOCKS 4, as for curl.
-        init?(scheme: String) { self.init(rawValue: scheme == "socks" ? "socks4" : scheme) }
-
-        var defaultPort: Int {
-            switch self {
-            case .http: 80
-            case .https: 443
-            case .socks4, .socks4a, .socks5, .socks5h: 1080
-            }
-        }
-    }
-
-    let kind: Kind
+    let kind: ProxyPlace.Kind
     let host: String
     let port: Int
     let user: String?
     let password: Secret?
 
-    /// Parses `http://user:password@host:port`, the same with another scheme of ``Kind``, or `host:port`.
+    /// Parses `http://user:password@host:port`, the same with another scheme of ``ProxyPlace/Kind``, or `host:port`.
     ///
     /// - Throws: `invalidDeveloperParameter` (-51112). The message does not contain the URL, which may have a password.
     init(_ url: String, setting: String) throws(TokenError) {
@@ -109,16 +84,23 @@ struct ProxyServer: Sendable, Hashable {
     }
 
     private init(_ url: String) throws(ProxyPlace.Defect) {
-        _ = try ProxyPlace(url)
+        kind = try ProxyPlace(url).kind
         let parts = URLComponents(string: url.contains("://") ? url : "http://" + url)
-        guard let parts, let host = parts.host,
-            let kind = parts.scheme.flatMap({ Kind(scheme: $0.lowercased()) })
-        else { throw .notAURL }
-        self.kind = kind
+        guard let parts, let host = parts.host else { throw .notAURL }
         self.host = host.withoutBrackets
         self.port = parts.port ?? kind.defaultPort
         self.user = parts.user
         self.password = parts.password.map { Secret($0) }
+    }
+}
+
+extension ProxyPlace.Kind {
+    fileprivate var defaultPort: Int {
+        switch self {
+        case .http: 80
+        case .https: 443
+        case .socks4, .socks4a, .socks5, .socks5h: 1080
+        }
     }
 }
 

@@ -63,6 +63,12 @@ public struct HomeAccountID: Sendable, Hashable, CustomStringConvertible {
         return HomeAccountID(uid: object["uid"]?.string, utid: object["utid"]?.string)
     }
 
+    /// The account that the `client_info` of a response without tokens names; nil if no account of the cache can have its identifier, so that
+    /// there is none to look for.
+    package static func storable(namedIn clientInfo: String) -> HomeAccountID? {
+        named(in: clientInfo).flatMap { ValueLimits.isIdentifier($0.text) ? $0 : nil }
+    }
+
     /// The object ID in the home tenant; nil unless the identifier has exactly two parts.
     public var objectID: String? { separator.map { String(text[..<$0]) } }
 

@@ -38,15 +38,31 @@ package struct ProxyPlace: Sendable, Equatable {
         package var remedy: String {
             switch self {
             case .notAURL, .unsupportedScheme:
-                "write it as in http://proxy.example:3128, with \(schemes.joined(separator: ", "))"
+                "write it as in http://proxy.example:3128, with \(Kind.allCases.map(\.rawValue).joined(separator: ", "))"
             case .noSuchPort: URLParts.portAdvice
             case .unencodedPassword: "write %23 for “#”, %2F for “/” and %3F for “?”"
             }
         }
     }
 
-    private static let schemes = ["http", "https", "socks", "socks4", "socks4a", "socks5", "socks5h"]
+    /// The kinds of proxies, by the schemes of their URLs.
+    package enum Kind: String, Sendable, CaseIterable {
+        /// Tunnels with `CONNECT` (RFC 9110 section 9.3.6).
+        case http
+        /// Tunnels with `CONNECT`; the connection to the proxy uses TLS.
+        case https
+        case socks4
+        /// SOCKS 4 with host names resolved by the proxy.
+        case socks4a
+        case socks5
+        /// SOCKS 5 (RFC 1928) with host names resolved by the proxy.
+        case socks5h
 
+        /// - Parameter scheme: the scheme of a URL, in lower case; `socks` is SOCKS 4, as for curl.
+        fileprivate init?(scheme: String) { self.init(rawValue: scheme == "socks" ? "socks4" : scheme) }
+    }
+
+    package let kind: Kind
     package let text: String
 
     package init(_ url: String) throws(Defect) {
@@ -56,11 +72,12 @@ package struct ProxyPlace: Sendable, Equatable {
         guard !rest[server.endIndex...].contains("@") else { throw .unencodedPassword }
         let host = server.lastIndex(of: "@").map { server[server.index(after: $0)...] } ?? server
         guard let port = Self.port(of: host) else { throw .notAURL }
-        guard Self.schemes.contains(scheme) else { throw .unsupportedScheme }
+        guard let kind = Kind(scheme: scheme) else { throw .unsupportedScheme }
         // A name may have a colon without a port behind it.
         guard port.isEmpty || (port == ":" && host.first != "[") || Self.isPort(port.dropFirst()) else {
             throw .noSuchPort
         }
+        self.kind = kind
         text = "\(scheme)://\(host)"
     }
 

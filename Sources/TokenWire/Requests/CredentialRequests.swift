@@ -29,19 +29,30 @@ struct ListedCredential: WireMessage {
     /// Nil if this version does not know the kind.
     let credential: Credential?
 
-    static var type: WireType { Credential.type }
+    static let type = WireType(sso__credential__init)
 
     fileprivate init(credential: Credential) { self.credential = credential }
 
     init(_ value: Self?, _ fields: inout WireFields) throws(TokenError) {
-        if value == nil {
-            var ahead = fields
-            guard try ahead.choice("kind", Credential.Kind?.none) != nil else {
-                credential = nil
-                return
-            }
+        let value = value?.credential
+        // Of an unknown kind, nothing else is read: a later agent may have other rules for it.
+        guard let kind = try fields.choice("kind", value?.kind) else {
+            credential = nil
+            return
         }
-        credential = try Credential(value?.credential, &fields)
+        credential = Credential(
+            id: try fields.required("id", value?.id), kind: kind,
+            clientID: try fields.required("client_id", value?.clientID),
+            familyID: try fields.text("family_id", value?.familyID),
+            authority: try fields.text("authority", value?.authority) ?? "",
+            version: try fields.choice("version", value?.version),
+            scopes: try fields.scopes("scopes", value?.scopes),
+            accessToken: try fields.secret("access_token", value?.accessToken),
+            tokenType: try fields.text("token_type", value?.tokenType),
+            expiresOn: fields.number("expires_on", value?.expiresOn),
+            extendedExpiresOn: fields.number("extended_expires_on", value?.extendedExpiresOn),
+            idToken: try fields.text("id_token", value?.idToken, limit: WireLimits.token),
+            account: try fields.account(value?.account))
     }
 }
 
@@ -61,26 +72,5 @@ extension RemoveCredential.Reply: WireMessage {
     package init(_ value: RemoveCredential.Reply?, _ fields: inout WireFields) throws(TokenError) {
         self.init(
             removed: fields.flag("removed", value?.removed) ?? false)
-    }
-}
-
-extension Credential: WireMessage {
-    package static let type = WireType(sso__credential__init)
-
-    package init(_ value: Credential?, _ fields: inout WireFields) throws(TokenError) {
-        self.init(
-            id: try fields.required("id", value?.id),
-            kind: try WireFields.required("kind", fields.choice("kind", value?.kind)),
-            clientID: try fields.required("client_id", value?.clientID),
-            familyID: try fields.text("family_id", value?.familyID),
-            authority: try fields.text("authority", value?.authority) ?? "",
-            version: try fields.choice("version", value?.version),
-            scopes: try fields.scopes("scopes", value?.scopes),
-            accessToken: try fields.secret("access_token", value?.accessToken),
-            tokenType: try fields.text("token_type", value?.tokenType),
-            expiresOn: fields.number("expires_on", value?.expiresOn),
-            extendedExpiresOn: fields.number("extended_expires_on", value?.extendedExpiresOn),
-            idToken: try fields.text("id_token", value?.idToken, limit: WireLimits.token),
-            account: try fields.account(value?.account))
     }
 }

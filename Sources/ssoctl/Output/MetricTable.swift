@@ -39,7 +39,7 @@ enum MetricTable {
     static func text(_ metrics: [MetricJSON]) -> StyledText {
         let rows = metrics.map { [name($0), labels($0), value($0)] }.sorted { $0.lexicographicallyPrecedes($1) }
         let header = ["MEASUREMENT", "OF", "VALUE"]
-        guard !Table.fits(header, rows) else { return Table.text(header, rows) }
+        if let table = Table.fitting(header, rows) { return table }
         // On a narrow terminal, each is a line that can be broken at blanks.
         let lines = rows.map { row in
             "\(row[0])\(row[1].isEmpty ? "" : " (\(row[1]))"): \(row[2])"

@@ -9,10 +9,11 @@ enum Table {
         return lines(header, rows, widths(header, rows)).fixed
     }
 
-    /// Whether the terminal has room for a table.
-    static func fits(_ header: [String], _ rows: [[String]]) -> Bool {
-        guard let columns = StandardStream.output.columns else { return true }
-        return widths(header, cleaned(rows)).reduce(-2) { $0 + $1 + 2 } <= columns
+    /// The lines of a table as above; nil if the terminal has no room for it.
+    static func fitting(_ header: [String], _ rows: [[String]]) -> StyledText? {
+        let rows = cleaned(rows)
+        let widths = widths(header, rows)
+        return fit(widths) ? lines(header, rows, widths).fixed : nil
     }
 
     /// The lines of a table as above, without the columns for which the terminal has no room.
@@ -25,8 +26,7 @@ enum Table {
     ) -> StyledText {
         var (header, rows, left) = (header, cleaned(rows), [String]())
         var widths = widths(header, rows)
-        let columns = StandardStream.output.columns ?? .max
-        for name in optional where widths.reduce(-2, { $0 + $1 + 2 }) > columns {
+        for name in optional where !fit(widths) {
             guard let column = header.firstIndex(of: name) else { continue }
             header.remove(at: column)
             widths.remove(at: column)
@@ -51,6 +51,12 @@ enum Table {
             for (column, cell) in row.enumerated() { widths[column] = max(widths[column], TerminalColumns.width(cell)) }
         }
         return widths
+    }
+
+    /// Whether the terminal has room for columns of these widths.
+    private static func fit(_ widths: [Int]) -> Bool {
+        guard let columns = StandardStream.output.columns else { return true }
+        return widths.reduce(-2) { $0 + $1 + 2 } <= columns
     }
 
     private static func lines(_ header: [String], _ rows: [[String]], _ widths: [Int]) -> StyledText {
