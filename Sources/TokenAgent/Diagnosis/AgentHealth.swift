@@ -28,6 +28,7 @@ final class AgentHealth {
     /// nil if there is no audit log.
     private let audit: AuditTrail?
     private let service: any TokenService
+    let files: FileChecks
     /// The time of the start, in seconds since the machine's, which no setting of the clock changes.
     private let startedAt: Int64
     /// A lock for each process that asks for diagnoses, which are made one after the other.
@@ -44,6 +45,7 @@ final class AgentHealth {
         notes = core.notes
         commits = core.commits
         service = core.service
+        files = FileChecks(core)
         self.lifecycle = lifecycle
         self.sockets = sockets
         self.audit = audit
@@ -66,7 +68,7 @@ final class AgentHealth {
 
     /// Checks the program, the state folder, the store, its key, the protection of memory, the sandbox, the audit log, the published
     /// sockets, the loopback redirect, the token endpoint and the clock. The diagnoses of one process are made one after the other, since
-    /// each costs more than other requests.
+    /// each costs more than other requests. A file system that does not answer fails its checks after a limited time.
     ///
     /// - Throws: `requestDenied` (-53011) if the process waits for too many diagnoses.
     func checks(_ request: Diagnose, for peer: PeerKey) async throws(TokenError) -> [HealthCheck] {
@@ -74,14 +76,23 @@ final class AgentHealth {
         guard count < Self.peerLimit else { throw Self.tooManyOfPeer }
         pending[peer] = count + 1
         defer { pending[peer] = pending[peer].flatMap { $0 > 1 ? $0 - 1 : nil } }
-        return await turns.exclusive(peer) { await checks(request) }
+        return try await turns.exclusive(peer) { () async throws(TokenError) in try await checks(request) }
     }
 
-    private func checks(_ request: Diagnose) async -> [HealthCheck] {
-        let keyProblem = await lifecycle.keyProblem()
+    private func checks(_ request: Diagnose) async throws(TokenError) -> [HealthCheck] {
+        // They wait for the same disk, as a rule, and so for one time limit together.
+        let key = files.begin(unanswered: unansweredKey) { () async throws(TokenError) in
+            try await self.keyCheck(await self.lifecycle.keyProblem())
+        }
+        let folder = files.beginFolder(options.stateDirectory)
+        let auditLog = files.begin(unanswered: .unanswered("audit log", at: auditPlace)) {
+            () async throws(TokenError) in await self.auditCheck()
+        }
+        // First, since it may find that the store was removed or replaced.
+        let keyCheck = try await key.outcome()
         let checks = [
-            programCheck(), folderCheck(), storeCheck(), keyCheck(keyProblem), memoryCheck(), sandboxCheck(),
-            await auditCheck(), socketsCheck(), await redirectCheck(),
+            programCheck(), try await folder.outcome(), storeCheck(), keyCheck, memoryCheck(), sandboxCheck(),
+            try await auditLog.outcome(), socketsCheck(), await redirectCheck(),
         ]
         let authority = request.authority ?? defaultAuthority
         return checks + endpointChecks(authority, await service.probe(authority))
@@ -123,35 +134,6 @@ final class AgentHealth {
             hint: isReplaced ? "kill \(getpid())" : nil)
     }
 
-    private func folderCheck() -> HealthCheck {
-        let folder = options.stateDirectory
-        if FileStatus(folder)?.isAccessibleToOthers == true {
-            return HealthCheck(
-                name: "state folder", ok: false, detail: "other users can look into \(folder)",
-                hint: "chmod 0700 \(folder.shellWord)")
-        }
-        guard access(folder, W_OK) == 0 else {
-            let isReadOnly = errno == EROFS
-            if FileStatus(folder) == nil {
-                return HealthCheck(
-                    name: "state folder", ok: false, detail: "\(folder) does not exist any more",
-                    // The next request starts an agent that makes it.
-                    hint: "kill \(getpid())")
-            }
-            return HealthCheck(
-                name: "state folder", ok: false,
-                detail: "\(folder) is \(isReadOnly ? "on a file system that is read-only" : "not writable")",
-                hint: isReadOnly ? "make the file system writable" : "chmod 0700 \(folder.shellWord)")
-        }
-        // As at the start, which would fail.
-        if let defect = TrustedPath.defect(ofDirectoriesAbove: folder) {
-            return HealthCheck(
-                name: "state folder", ok: false, detail: "\(folder) is not safe: \(defect.statement)",
-                hint: defect.remedy?.command)
-        }
-        return HealthCheck(name: "state folder", ok: true, detail: folder)
-    }
-
     private func storeCheck() -> HealthCheck {
         guard !lifecycle.isLoading else {
             return HealthCheck(name: "store", ok: true, detail: TokenError.storeIsBeingOpened.message)
@@ -183,15 +165,23 @@ final class AgentHealth {
             detail: "\(Phrases.count(memory.cache.accountCount, "account"))\(created)\(doubtful)\(counting)")
     }
 
+    /// The check of a key that the store does not read again: its thread waits for the disk of the store, or for the place of the key.
+    private var unansweredKey: HealthCheck {
+        let (report, store) = (lifecycle.store.report, "the store in \(options.stateDirectory)")
+        return .unanswered("key", at: report.keyPlace.isEmpty ? store : "\(store), or its key at \(report.keyPlace),")
+    }
+
     /// - Parameter problem: the error that would keep the store from being opened at the next start; nil if there is none.
-    private func keyCheck(_ problem: TokenError?) -> HealthCheck {
+    private func keyCheck(_ problem: TokenError?) async throws(TokenError) -> HealthCheck {
         let report = lifecycle.store.report
         if let problem {
             // No key can be written to a folder that does not exist, whose check says what helps.
             let hint = "before the agent stops, which still has the store's key in memory: ssoctl key set file"
+            let folder = options.stateDirectory
+            let hasFolder = try await files.thread.run { FileStatus(folder) != nil }
             return HealthCheck(
                 name: "key", ok: false, detail: problem.statement,
-                hint: problem.details.nextCommand ?? (FileStatus(options.stateDirectory) == nil ? nil : hint))
+                hint: problem.details.nextCommand ?? (hasFolder ? hint : nil))
         }
         guard case .locked(let error) = report.phase else {
             let source = report.keySource.map { "\($0.name): \(report.keyPlace)" } ?? "not known yet"
@@ -228,18 +218,29 @@ final class AgentHealth {
         )
     }
 
+    /// The file or the journal that the audit log is written to.
+    private var auditPlace: String {
+        switch options.audit {
+        case .file(let path, _): path
+        case .journal(let socket): "the journal \(socket)"
+        case nil: ""
+        }
+    }
+
     /// Whether the audit log can be written. Requests are answered also if it cannot.
     private func auditCheck() async -> HealthCheck {
         let name = "audit log"
         guard let audit, let destination = options.audit else {
             return HealthCheck(name: name, ok: true, detail: "off, by the configuration")
         }
-        let (place, remedy) =
+        let remedy =
             switch destination {
-            case .file(let path, _): (path, "free disk space, or make \(path) a file that you can write")
-            case .journal(let socket): ("the journal \(socket)", "start systemd-journald")
+            case .file(let path, _): "free disk space, or make \(path) a file that you can write"
+            case .journal: "start systemd-journald"
             }
-        guard let problem = await audit.problem() else { return HealthCheck(name: name, ok: true, detail: place) }
+        guard let problem = await audit.problem() else {
+            return HealthCheck(name: name, ok: true, detail: auditPlace)
+        }
         return HealthCheck(
             name: name, ok: false, detail: "\(problem.statement); events are missing in it", hint: remedy)
     }

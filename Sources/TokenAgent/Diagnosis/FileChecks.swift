@@ -1,0 +1,86 @@
+internal import NIOCore
+internal import PosixFiles
+internal import TokenModel
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// The health checks that wait for a file system, which may never answer, such as that of a file server. The event loop does not wait for it.
+///
+/// Used on the actor of `CacheOwner` only.
+final class FileChecks {
+    private let loop: any EventLoop
+    private let tasks: TaskTracker
+    /// The thread that looks at the state folder. Made for the first check, which most agents never make.
+    private(set) lazy var thread = WorkThread("health")
+
+    init(_ core: AgentCore) {
+        (loop, tasks) = (core.loop, core.tasks)
+    }
+
+    /// Begins a check, whose outcome is awaited for a limited time. One that takes longer goes on, and has failed.
+    ///
+    /// - Parameter unanswered: the outcome if the time is over.
+    func begin(
+        unanswered: HealthCheck, _ check: @escaping () async throws(TokenError) -> HealthCheck
+    ) -> EventLoopFuture<Result<HealthCheck, TokenError>> {
+        let promise = loop.makePromise(of: Result<HealthCheck, TokenError>.self)
+        let timer = tasks.schedule(after: Self.timeLimit) { promise.succeed(.success(unanswered)) }
+        tasks.start(check).whenComplete { outcome in
+            timer.cancel()
+            promise.completeWith(outcome)
+        }
+        return promise.futureResult
+    }
+
+    /// Begins to check the state folder.
+    func beginFolder(_ folder: String) -> EventLoopFuture<Result<HealthCheck, TokenError>> {
+        begin(unanswered: .unanswered("state folder", at: folder)) { () async throws(TokenError) in
+            try await self.thread.run { HealthCheck.stateFolder(folder) }
+        }
+    }
+
+    /// The time limit of a check: that of a request to an identity provider, for which another check waits.
+    static let timeLimit = TimeAmount.seconds(30)
+}
+
+extension HealthCheck {
+    /// The check of a file or a folder of which nothing is known, since its file system does not answer.
+    static func unanswered(_ name: String, at path: String) -> HealthCheck {
+        HealthCheck(
+            name: name, ok: false, detail: "\(path) does not answer",
+            hint: "look after the disk or the file server that it is on, since nothing can be written to it")
+    }
+
+    /// Checks who can reach the state folder, and whether it can be written.
+    fileprivate static func stateFolder(_ folder: String) -> HealthCheck {
+        if FileStatus(folder)?.isAccessibleToOthers == true {
+            return HealthCheck(
+                name: "state folder", ok: false, detail: "other users can look into \(folder)",
+                hint: "chmod 0700 \(folder.shellWord)")
+        }
+        guard access(folder, W_OK) == 0 else {
+            let isReadOnly = errno == EROFS
+            if FileStatus(folder) == nil {
+                return HealthCheck(
+                    name: "state folder", ok: false, detail: "\(folder) does not exist any more",
+                    // The next request starts an agent that makes it.
+                    hint: "kill \(getpid())")
+            }
+            return HealthCheck(
+                name: "state folder", ok: false,
+                detail: "\(folder) is \(isReadOnly ? "on a file system that is read-only" : "not writable")",
+                hint: isReadOnly ? "make the file system writable" : "chmod 0700 \(folder.shellWord)")
+        }
+        // As at the start, which would fail.
+        if let defect = TrustedPath.defect(ofDirectoriesAbove: folder) {
+            return HealthCheck(
+                name: "state folder", ok: false, detail: "\(folder) is not safe: \(defect.statement)",
+                hint: defect.remedy?.command)
+        }
+        return HealthCheck(name: "state folder", ok: true, detail: folder)
+    }
+}
