@@ -6,6 +6,11 @@ package import TokenModel
 #else
     internal import Foundation
 #endif
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
 
 /// Changes the user's configuration file: what a person wrote in it is kept, and the file has the old or the new content at any
 /// time.
@@ -44,37 +49,63 @@ package struct ConfigurationEditor {
     private var text: ConfigurationText
     private static let files = PrivateFiles(errorCode: .invalidDeveloperParameter)
 
-    /// Changes the file at a path, which is created if it does not exist.
+    /// Changes the file at a path, which is created if it does not exist. Several programs at the same time change it one after the other.
     ///
-    /// - Throws: `invalidDeveloperParameter` (-51112) if the file cannot be used, another program is changing it, or it would
-    ///   not be a configuration afterwards; it is unchanged then.
+    /// - Parameters:
+    ///   - limit: for how long the other programs are waited for. Blocks the calling thread.
+    ///   - body: changes the content; no other program does meanwhile.
+    /// - Throws: `invalidDeveloperParameter` (-51112) if the file cannot be used, other programs change it for too long, or it would
+    ///   not be a configuration afterwards, and the error of the body; it is unchanged then.
     package static func change(
-        _ path: String, _ body: (inout ConfigurationEditor) throws(TokenError) -> Void
-    ) throws(TokenError) {
+        _ path: String, waitingFor limit: Duration = .seconds(10), _ body: (inout ConfigurationEditor) throws -> Void
+    ) throws {
         let path = URL(filePath: path).resolvingSymlinksInPath().path
-        let folder = PrivateFiles.parent(of: path)
         try files.makeDirectory(
-            folder, parentMode: 0o700, alternative: "set SSO_AGENT_CONFIG to a file in a folder of yours")
-        let lock = try files.lock(directory: folder)
-        guard lock.acquire() != .held else {
-            throw TokenError(.invalidDeveloperParameter, "another program is changing \(path); try again")
-        }
+            PrivateFiles.parent(of: path), parentMode: 0o700,
+            alternative: "set SSO_AGENT_CONFIG to a file in a folder of yours")
+        try requireOwn(path)
+        let lock = try lock(path, until: .now + limit)
+        // Before the lock is released: a program that waits for it finds that its lock has no name any more, and opens the next one.
+        defer { withExtendedLifetime(lock) { files.remove(lockFile(of: path)) } }
         var editor = try ConfigurationEditor(path)
         try body(&editor)
         try editor.write()
-        // The lock is held until here.
-        withExtendedLifetime(lock) {}
+    }
+
+    /// A lock against other programs that change the file. It is a file of its own, since the configuration is replaced by each change, and
+    /// its folder may be that of a store, which the agent locks while it runs.
+    private static func lock(_ path: String, until deadline: ContinuousClock.Instant) throws(TokenError) -> FileLock {
+        let name = lockFile(of: path)
+        while true {
+            let lock: FileLock
+            do throws(SystemError) {
+                lock = FileLock(try FileDescriptor(openingOrCreating: name))
+            } catch {
+                throw files.failure("cannot write \(path)", error, at: path)
+            }
+            // On a file system without locks, the file is changed without one.
+            if lock.acquire() != .held, lock.file.isAt(name) { return lock }
+            guard ContinuousClock.now < deadline else {
+                throw TokenError(.invalidDeveloperParameter, "another program is changing \(path); try again")
+            }
+            // Polled, since no system call waits for a lock with a time limit.
+            poll(nil, 0, 5)
+        }
+    }
+
+    /// The lock's file, whose name no other program uses.
+    private static func lockFile(of path: String) -> String { path + ".sso-lock" }
+
+    private static func requireOwn(_ path: String) throws(TokenError) {
+        guard let status = FileStatus(path), !status.isOwn else { return }
+        throw TokenError(
+            .invalidDeveloperParameter,
+            "the configuration \(path) belongs to user \(status.owner), who has to change it")
     }
 
     private init(_ path: String) throws(TokenError) {
         self.path = path
-        let status = FileStatus(path)
-        if let status, !status.isOwn {
-            throw TokenError(
-                .invalidDeveloperParameter,
-                "the configuration \(path) belongs to user \(status.owner), who has to change it")
-        }
-        let bytes = status == nil ? [] : try Configuration.content(of: path)
+        let bytes = FileStatus(path) == nil ? [] : try Configuration.content(of: path)
         text = try Self.attempt(path) { () throws(TOMLError) in
             _ = try Configuration(decoding: bytes)
             return try ConfigurationText(bytes)

@@ -1,4 +1,6 @@
+internal import Dispatch
 internal import Foundation
+internal import Synchronization
 internal import TestSupport
 internal import Testing
 internal import TokenModel
@@ -158,14 +160,53 @@ internal import TokenModel
     @Test func changesNothingWhileAnotherProgramDoes() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("config.toml")
-        let other = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let other = open(path + ".sso-lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         defer { close(other) }
         try #require(flock(other, LOCK_EX | LOCK_NB) == 0)
         let error = #expect(throws: TokenError.self) {
-            try ConfigurationEditor.change(path) { editor throws(TokenError) in try editor.setDefaultApp("a") }
+            try ConfigurationEditor.change(path, waitingFor: .zero) { editor in try editor.setDefaultApp("a") }
         }
         #expect(error?.message == "another program is changing \(path); try again")
         #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
+    /// As commands that a script runs at the same time.
+    @Test func losesNoneOfSeveralChangesAtTheSameTime() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("config.toml")
+        let failures = Mutex<[String]>([])
+        DispatchQueue.concurrentPerform(iterations: 16) { number in
+            do {
+                try ConfigurationEditor.change(path) { editor in
+                    try editor.setApp(ConfigurationEditor.App(name: "app-\(number)", clientID: "x"))
+                }
+            } catch {
+                failures.withLock { $0.append("\(error)") }
+            }
+        }
+        #expect(failures.withLock(\.self) == [])
+        #expect(try Configuration(userFile: path, isRequired: true).apps.count == 16)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["config.toml"])
+    }
+
+    /// As an agent locks the folder of its store while it runs, which may be that of the configuration.
+    @Test func changesAFileInALockedFolder() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("config.toml")
+        let other = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        defer { close(other) }
+        try #require(flock(other, LOCK_EX | LOCK_NB) == 0)
+        try ConfigurationEditor.change(path) { editor in try editor.setDefaultApp("a") }
+        #expect(try Configuration(userFile: path, isRequired: true).defaultApp?.value == "a")
+    }
+
+    /// What a command leaves that is killed while it changes the file.
+    @Test func takesOverTheLockOfAProgramThatHasEnded() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("config.toml")
+        try "".write(toFile: path + ".sso-lock", atomically: false, encoding: .utf8)
+        try ConfigurationEditor.change(path) { editor in try editor.setDefaultApp("a") }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["config.toml"])
     }
 
     /// The agent would refuse the longer file.

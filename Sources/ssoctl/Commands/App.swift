@@ -125,22 +125,20 @@ struct AppAddCommand: Command {
                 defect + other, nextCommand: words(clientID: "CLIENT-ID", scopes: permissions.values.scopes).text)
         }
         try refuseSeveralResources()
-        let settings = try Settings.read(mayCreate: true)
+        try requireNewName(try Settings.read(mayCreate: true).configuration)
         let path = ConfigurationFiles.current.user
-        if let old = settings.configuration.app(named: name), !force {
-            throw CommandFailure(
-                TokenError(
-                    .invalidDeveloperParameter, "the app “\(name)” exists in \(old.file); add --force to replace it"),
-                nextCommand: "ssoctl app show \(name)")
-        }
         var app = ConfigurationEditor.App(name: name, clientID: clientID.text)
         (app.authority, app.kind, app.tenant, app.cloud) = (
             provider.authority, provider.kind, provider.tenant?.text, provider.cloud
         )
         (app.scopes, app.resource) = (permissions.values.scopes, permissions.resource)
         (app.redirectURI, app.sharingGroup) = (redirectURI, group?.name)
-        let defaultApp = isDefault ? name : impliedDefault(settings.configuration)
-        try ConfigurationEditor.change(path) { (editor) throws(TokenError) in
+        var defaultApp: String?
+        try ConfigurationEditor.change(path) { editor in
+            // Another command may have changed it before this one has the lock.
+            let configuration = try Settings.read(mayCreate: true).configuration
+            try requireNewName(configuration)
+            defaultApp = isDefault ? name : impliedDefault(configuration)
             try editor.setApp(app)
             if let defaultApp { try editor.setDefaultApp(defaultApp) }
         }
@@ -150,6 +148,15 @@ struct AppAddCommand: Command {
             defaultName: changed.defaultAppName)
         if let defaultApp, defaultApp != name { printout.newDefault = defaultApp }
         return printout
+    }
+
+    /// Refuses a name that an app of the configuration has, unless its values are to be replaced.
+    private func requireNewName(_ configuration: Configuration) throws(CommandFailure) {
+        guard let old = configuration.app(named: name), !force else { return }
+        throw CommandFailure(
+            TokenError(
+                .invalidDeveloperParameter, "the app “\(name)” exists in \(old.file); add --force to replace it"),
+            nextCommand: "ssoctl app show \(name)")
     }
 
     /// The app that becomes the default although nobody has chosen one, so that commands that name no app mean the same one

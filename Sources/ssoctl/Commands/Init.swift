@@ -83,7 +83,7 @@ struct InitCommand: Command {
     }
 
     /// Makes an empty configuration file if `$SSO_AGENT_CONFIG` names one that does not exist, without which the agent does not start.
-    private func makeNamedFile() throws(TokenError) {
+    private func makeNamedFile() throws {
         let files = ConfigurationFiles.current
         guard files.isUserFileRequired, FileStatus(files.user) == nil else { return }
         try ConfigurationEditor.change(files.user) { _ in }

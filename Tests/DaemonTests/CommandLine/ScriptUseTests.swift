@@ -1,0 +1,42 @@
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+/// Commands as scripts use them: several at the same time, and with readers that end early.
+@Suite(.bounded) struct ScriptUseTests {
+    /// Two commands for each of four names: one of them adds the app, and the other one is told that it exists.
+    @Test func addsEachAppOnceAlsoIfSeveralCommandsDoAtTheSameTime() async throws {
+        try await AgentProcessFixture.with { f in
+            let commands = try (0..<8).map { number in
+                let options = ["--client-id", "client-\(number)", "--authority", "\(f.url)/common"]
+                return try TestProcess(
+                    "ssoctl", ["app", "add", "app-\(number / 2)"] + options, environment: f.environment)
+            }
+            var statuses = [[Int32]](repeating: [], count: 4)
+            for (number, command) in commands.enumerated() {
+                let ended = try await command.finish()
+                statuses[number / 2].append(ended.status)
+                #expect(ended.status == 0 || ended.errors.contains("add --force to replace it"), "\(ended)")
+            }
+            #expect(statuses.map { $0.sorted() } == [[Int32]](repeating: [0, 1], count: 4))
+            let apps = try #require(await f.json(["app", "list"])["apps"] as? [[String: Any]])
+            #expect(apps.compactMap { $0["name"] as? String } == ["app-0", "app-1", "app-2", "app-3"])
+            // The first one that was added.
+            #expect(apps.count { $0["isDefault"] as? Bool == true } == 1, "\(apps)")
+        }
+    }
+
+    /// A job may have the configuration, the store and the socket in one folder, which the agent locks.
+    @Test func addsAnAppInTheFolderOfTheStoreWhileTheAgentRuns() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent(variables: ["SSO_AGENT_STATE_DIR": f.folder.path])
+            try await f.waitUntilOpen()
+            try await f.addApp("graph", clientID: "app-1")
+            try await f.ssoctl(["use", "graph"])
+            try await f.ssoctl(["app", "remove", "graph"])
+            withExtendedLifetime(agent) {}
+        }
+    }
+}
