@@ -18,6 +18,8 @@ enum ClosedOutput {
     /// Called once in a process.
     static func endProcessWhenClosed() {
         isAwaited.store(true, ordering: .relaxed)
+        // A write before the process is told would end it by the signal, and not with status 0.
+        signal(SIGPIPE, SIG_IGN)
         // A thread of its own, since it waits until then.
         DispatchQueue(label: "ssoctl.output").async {
             guard waitUntilClosed(STDOUT_FILENO) else { return }

@@ -39,4 +39,29 @@ internal import Testing
             withExtendedLifetime(agent) {}
         }
     }
+
+    /// It may write once more before it is told that its reader has ended. Repeated, since it mostly is told first.
+    @Test func endsWithStatus0IfTheReaderOfALogHasEnded() async throws {
+        try await AgentProcessFixture.with { f in
+            let log = f.folder.file("audit.log")
+            let lines = """
+                import hashlib
+                hash = "0" * 64
+                for number in range(1, 1001):
+                    line = '{"seq":%d,"time":"2026-01-01T00:00:00Z","event":"token","prev":"%s"}' % (number, hash)
+                    print(line)
+                    hash = hashlib.sha256(line.encode()).hexdigest()
+                """
+            try await f.run("/usr/bin/env", ["python3", "-c", lines]).output
+                .write(toFile: log, atomically: false, encoding: .utf8)
+            let script = """
+                for _ in $(seq 20); do
+                    "$0" audit --follow --json --file "$1" | head -c 1 >/dev/null
+                    echo "${PIPESTATUS[0]}"
+                done | sort -u
+                """
+            let ended = try await f.run("/usr/bin/env", ["bash", "-c", script, Executable.path("ssoctl"), log])
+            #expect(ended.output == "0\n" && ended.errors.isEmpty, "\(ended)")
+        }
+    }
 }
