@@ -13,16 +13,15 @@ enum OtherTool: String, CaseIterable, ExpressibleByArgument {
 
     /// The places where the tool may have caches.
     var places: [String] {
-        guard let home = AgentEnvironment.value("HOME") else { return [] }
         switch self {
         case .azureCLI:
-            let folder = AgentEnvironment.value("AZURE_CONFIG_DIR") ?? "\(home)/.azure"
+            guard let folder = AgentEnvironment.value("AZURE_CONFIG_DIR") ?? Self.home(".azure") else { return [] }
             // The second one is of versions before 2.30, which used ADAL.
             return ["\(folder)/msal_token_cache.json", "\(folder)/accessTokens.json"]
-        case .azureIdentity: return Self.files(in: "\(home)/.IdentityService")
+        case .azureIdentity: return Self.home(".IdentityService").map(Self.files) ?? []
         case .msalDotNet:
-            let data = AgentEnvironment.value("XDG_DATA_HOME") ?? "\(home)/.local/share"
-            return Self.files(in: "\(data)/.IdentityService")
+            let data = AgentEnvironment.value("XDG_DATA_HOME") ?? Self.home(".local/share")
+            return data.map { Self.files(in: "\($0)/.IdentityService") } ?? []
         }
     }
 
@@ -33,6 +32,11 @@ enum OtherTool: String, CaseIterable, ExpressibleByArgument {
         case .azureIdentity: "~/.IdentityService"
         case .msalDotNet: "$XDG_DATA_HOME/.IdentityService or ~/.local/share/.IdentityService"
         }
+    }
+
+    /// The path of a folder in the home folder, which the tools find without `$HOME` too, as in a job of a service manager.
+    private static func home(_ folder: String) -> String? {
+        AgentEnvironment.current.homeFolder.map { "\($0)/\(folder)" }
     }
 
     /// The caches have names that programs choose.

@@ -180,6 +180,20 @@ internal import Testing
         }
     }
 
+    /// As in a job of a service manager.
+    @Test func findsTheCacheInANamedFolderWithoutAHome() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let cache = try Self.write(
+                Self.fixture("msal-json/python_1.39.0_basic.json"), "azure/msal_token_cache.json", f)
+            let variables = ["HOME": "", "AZURE_CONFIG_DIR": f.folder.file("azure")]
+            let found = try await f.json(["import", "--find"], variables: variables)
+            let caches = try #require(found["caches"] as? [[String: Any]])
+            #expect(caches.compactMap { $0["file"] as? String }.contains(cache), "\(found)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     @Test func addsTheNumbersOfTheFiles() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
