@@ -86,8 +86,9 @@ struct SSOCtl: AsyncParsableCommand {
 
     /// The arguments with `--json`, which every command has, behind the command if it is before it.
     private static func withJSONAfterCommand(_ arguments: [String]) -> [String] {
-        guard arguments.count > 1, arguments.first == "--json", !arguments.contains("--") else { return arguments }
-        return arguments.dropFirst() + ["--json"]
+        guard arguments.count > 1, arguments.first == "--json" else { return arguments }
+        let (options, words) = (arguments.dropFirst().prefix { $0 != "--" }, arguments.drop { $0 != "--" })
+        return options + ["--json"] + words
     }
 
     /// The command of the arguments, parsed without the other commands, all of which the whole parser would look at first: that takes

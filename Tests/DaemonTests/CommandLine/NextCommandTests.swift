@@ -161,6 +161,8 @@ internal import Testing
         try await AgentProcessFixture.with { f in
             let listed = try await f.ssoctl(["--json", "app", "list"]).output
             #expect(listed.contains("\"apps\""), "\(listed)")
+            let shown = try await f.ssoctl(["--json", "app", "show", "--", "none"], status: 64).output
+            #expect(shown.contains("“none” is not an app"), "\(shown)")
             let failed = try await f.ssoctl(["--json", "token", "--min-valid", "x"], status: 64).output
             #expect(failed.contains("\"nextCommand\" : \"ssoctl token --help\""), "\(failed)")
         }
