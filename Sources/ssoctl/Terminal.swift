@@ -133,7 +133,7 @@ extension Terminal {
     }
 }
 
-/// Prints the progress of an operation on standard error: after a second, and then once a second.
+/// Prints the progress of an operation on a terminal: after a second, and then once a second. A job without one would have it in its log.
 final class Progress: Sendable {
     private let what: String
     private let lastSaid: Mutex<DispatchTime>
@@ -145,6 +145,7 @@ final class Progress: Sendable {
 
     /// Reports the progress as a fraction of 1.
     func report(_ fraction: Double) {
+        guard Terminal.showsMessages else { return }
         let isDue = lastSaid.withLock { last in
             guard DispatchTime.now() >= last + .seconds(1) else { return false }
             last = .now()

@@ -75,7 +75,8 @@ internal import Testing
     @discardableResult
     private static func succeed(_ f: AgentProcessFixture, _ arguments: [String]) async throws -> String {
         let ended = try await f.run("ssoctl", arguments)
-        try #require(ended.status == 0, "\(arguments): \(ended.errors)\(ended.output)")
+        // No progress either: there is no terminal.
+        try #require(ended.status == 0 && ended.errors.isEmpty, "\(arguments): \(ended.errors)\(ended.output)")
         return ended.output
     }
 
