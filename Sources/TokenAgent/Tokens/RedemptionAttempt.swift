@@ -17,6 +17,8 @@ struct RedemptionAttempt {
     /// Whether a token had expired before its response was read.
     private var wasLate = false
     private var rejected: Set<Secret> = []
+    /// Whether another plan was made after all tokens of one were refused.
+    private var hasBegunAgain = false
 
     init(_ plan: RedemptionPlan) { self.plan = plan }
 
@@ -36,9 +38,10 @@ struct RedemptionAttempt {
     }
 
     /// Continues, when every refresh token of the plan has been refused, with a new decision of the cache: with a token that need not be
-    /// renewed, or with refresh tokens that have not been refused.
+    /// renewed, or with refresh tokens that have not been refused. Once: a provider could send another token with each refusal.
     mutating func updateAfterRefusals(_ decision: SilentDecision) {
-        guard sent != nil else { return }
+        guard sent != nil, !hasBegunAgain else { return }
+        hasBegunAgain = true
         switch decision {
         case .use(_, .some), .redeem: update(decision)
         // A token that should be renewed and cannot be is the plan's fallback.
