@@ -119,6 +119,22 @@ internal import TokenModel
         #expect(parts.provider.redemptions.count == 0)
     }
 
+    /// A provider that sends another refresh token with each refusal could have the agent send requests without end.
+    @Test func goesOnOnceIfEachRefusalBringsARefreshToken() async throws {
+        let (request, first) = try await parts.beginRedemption()
+        var redemption = first
+        for number in 2...3 {
+            redemption.question.delivery?.recordSending()
+            redemption.question.delivery?.recordRefused(.sample("alice", "\(number)"))
+            redemption.fail(.invalidGrant)
+            if number == 2 { redemption = await parts.provider.redemptions.next() }
+        }
+        #expect(try await request.error()?.code == .interactionRequired)
+        try await parts.settle()
+        #expect(parts.provider.redemptions.count == 0)
+        #expect(parts.store.refreshTokens == ["rt-3"])
+    }
+
     // MARK: Changes of the cache
 
     /// The app may keep an archive that has the rejected refresh token.
