@@ -1,7 +1,7 @@
 package import EntraEmulator
 internal import Foundation
 package import TestSupport
-internal import Testing
+package import Testing
 
 /// Microsoft Graph at the emulator, as apps call it.
 extension Emulator {
