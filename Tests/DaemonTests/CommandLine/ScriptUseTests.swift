@@ -45,12 +45,12 @@ internal import Testing
         try await AgentProcessFixture.with { f in
             let log = f.folder.file("audit.log")
             let lines = """
-                import hashlib
+                from hashlib import sha256
                 hash = "0" * 64
                 for number in range(1, 1001):
                     line = '{"seq":%d,"time":"2026-01-01T00:00:00Z","event":"token","prev":"%s"}' % (number, hash)
                     print(line)
-                    hash = hashlib.sha256(line.encode()).hexdigest()
+                    hash = sha256(line.encode()).hexdigest()
                 """
             try await f.run("/usr/bin/env", ["python3", "-c", lines]).output
                 .write(toFile: log, atomically: false, encoding: .utf8)
