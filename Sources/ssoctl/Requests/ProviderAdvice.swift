@@ -113,7 +113,8 @@ extension CommandFailure {
         case .declinedScopes where manner.prompt == "consent":
             failure.error.append("; request the others only, or have an administrator of the tenant consent")
         case .declinedScopes: failure.nextCommand = target.command("sign-in", manner.asking("consent").words)
-        case .serverError:
+        // A number may say what does not fit, which does not change.
+        case .serverError where ProviderRefusal(error.details) == nil:
             failure.error.append("; wait, and try again")
             failure.nextCommand = "sleep \(error.secondsToWait) && \(target.command("sign-in", manner.words))"
         case .unhandledHTTPResponse where error.details.httpStatus == 429:

@@ -154,6 +154,15 @@ internal import TokenModel
                 == "ssoctl sign-in --client-id id-1 --scope S --login-hint a@b --prompt select_account")
     }
 
+    /// Entra's name for an outage may have a number that says what does not fit, for which it is of no use to wait.
+    @Test(arguments: [(nil, "sleep 60 && %"), (50_105, "% --prompt select_account")] as [(Int32?, String)])
+    func waitsForAProviderThatGivesNoReason(number: Int32?, next: String) async throws {
+        var error = TokenError(.serverError, "server_error")
+        (error.details.oauthError, error.details.stsErrorCodes) = ("server_error", number.map { [$0] } ?? [])
+        let command = next.replacing("%", with: "ssoctl sign-in --client-id id-1 --scope S")
+        #expect(try await Self.advised(Self.typed, error).nextCommand == command)
+    }
+
     /// Nobody has finished the page.
     @Test(arguments: [TokenError.Code.timedOut, .sessionCanceled])
     func startsAgainASignInThatNobodyFinished(code: TokenError.Code) async throws {
