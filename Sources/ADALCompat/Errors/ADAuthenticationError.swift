@@ -103,10 +103,11 @@ extension ADAuthenticationError {
         domain == ADAuthenticationErrorDomain && code == ADErrorCode.ERROR_SERVER_WRONG_USER.rawValue
     }
 
-    /// Whether a sign-in may help: user interaction is required, or the server rejected the request.
+    /// Whether a sign-in may help: user interaction is required, or the server rejected the request. An authority that instance discovery
+    /// does not know (101) is none for a sign-in either.
     var invitesInteraction: Bool {
-        protocolCode != nil
-            || domain == ADAuthenticationErrorDomain && code == ADErrorCode.ERROR_SERVER_USER_INPUT_NEEDED.rawValue
+        guard domain == ADAuthenticationErrorDomain else { return protocolCode != nil }
+        return code == ADErrorCode.ERROR_SERVER_USER_INPUT_NEEDED.rawValue
     }
 }
 

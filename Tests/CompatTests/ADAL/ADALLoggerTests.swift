@@ -133,14 +133,24 @@ internal import TokenModel
         #expect(lines.all.isEmpty)
     }
 
-    /// An app that reports the errors of its log would report each user who has to sign in, or does not want to.
-    @Test(arguments: [(TokenError.Code.interactionRequired, 3), (.userCanceled, 3), (.agentUnavailable, 1)])
-    func logsARequiredOrCancelledSignInAsNoError(code: TokenError.Code, level: Int) async {
+    /// An app that reports the errors of its log would report each user who has to sign in, or does not want to. At an authority that
+    /// nobody knows, no sign-in helps.
+    @Test(
+        arguments: [
+            (TokenError.Code.interactionRequired, nil, 3), (.userCanceled, nil, 3), (.agentUnavailable, nil, 1),
+            (.serverOAuth, "invalid_request", 3), (.authorityValidation, "invalid_instance", 1),
+        ] as [(TokenError.Code, String?, Int)])
+    func logsARequiredOrCancelledSignInAsNoError(code: TokenError.Code, said: String?, level: Int) async {
         defer { reset() }
         let lines = Lines()
         ADLogger.setLoggerCallback { level, message, _ in lines.add("\(level.rawValue) \(message)") }
         let log = ADLog(component: nil, correlationID: CorrelationID(lines.id))
-        log.logFailure(ADAuthenticationError.silent(TokenError(code, "why")))
+        var failure = TokenError(code, "why")
+        failure.details.oauthError = said
+        failure.details.httpStatus = said == nil ? nil : 400
+        let error = ADAuthenticationError.silent(failure)
+        #expect(error.invitesInteraction == (level == 3 && code != .userCanceled))
+        log.logFailure(error)
         await LogQueue.drain()
         #expect(lines.all.map { String($0.prefix(2)) } == ["\(level) "])
     }
