@@ -81,7 +81,9 @@ package struct ConfigurationEditor {
             do throws(SystemError) {
                 lock = FileLock(try FileDescriptor(openingOrCreating: name))
             } catch {
-                throw files.failure("cannot write \(path)", error, at: path)
+                // The lock's file may be another user's, or no file.
+                let isInTheWay = FileStatus(name, followsLinks: false) != nil
+                throw files.failure("cannot write \(isInTheWay ? name : path)", error, at: path)
             }
             // On a file system without locks, the file is changed without one.
             if lock.acquire() != .held, lock.file.isAt(name) { return lock }

@@ -209,6 +209,17 @@ internal import TokenModel
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["config.toml"])
     }
 
+    /// The configuration can be written: what is in the way has to be named.
+    @Test func namesALockThatCannotBeOpened() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("config.toml")
+        try FileManager.default.createDirectory(atPath: path + ".sso-lock", withIntermediateDirectories: false)
+        let error = #expect(throws: TokenError.self) {
+            try ConfigurationEditor.change(path) { editor in try editor.setDefaultApp("a") }
+        }
+        #expect(error?.message.hasPrefix("cannot write \(path).sso-lock: ") == true, "\(error?.message ?? "")")
+    }
+
     /// The agent would refuse the longer file.
     @Test func writesNoFileThatIsTooLongToBeRead() throws {
         let folder = try TemporaryFolder()
