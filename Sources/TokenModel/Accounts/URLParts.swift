@@ -38,8 +38,8 @@ package struct URLParts: Sendable, Equatable {
         guard Self.hasHostInASCII(text) else {
             throw TokenError(
                 .invalidDeveloperParameter,
-                "\(url) has a host with characters that are not ASCII; write it as the domain name system has it, in the form "
-                    + "xn--…")
+                "\(url) has a host with characters that are not ASCII, which the domain name system has in the form xn--…"
+            )
         }
         // The encoded form: the other one of `xn--…` is in Unicode in programs that have all of Foundation.
         guard let parts, let scheme = parts.scheme?.lowercased(), let host = parts.encodedHost?.lowercased(),
