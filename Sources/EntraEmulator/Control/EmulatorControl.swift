@@ -79,8 +79,8 @@ package struct EmulatorControl: Sendable {
 
     /// Revokes the tokens of one user or, with nil, of all users.
     ///
-    /// A resource answers a revoked access token of an app with the capability `cp1` by a claims challenge. A revoked refresh token is refused
-    /// with `invalid_grant` and suberror `bad_token`.
+    /// A resource answers a revoked access token of an app with the capability `cp1` by a claims challenge. A revoked refresh token is
+    /// refused with `invalid_grant` and suberror `bad_token`.
     ///
     /// - Returns: the number of refresh tokens that are refused now, and were valid before.
     @discardableResult

@@ -34,8 +34,8 @@ struct OAuthFailure: Error, Sendable, Equatable {
         return failure
     }
 
-    /// `error_description` in the format of the services: number, text, and the identifiers of the request. The text of a fault may begin with
-    /// the number.
+    /// `error_description` in the format of the services: number, text, and the identifiers of the request. The text of a fault may begin
+    /// with the number.
     func description(trace: RequestTrace) -> String {
         let number = codes.first.map { "AADSTS\($0): " } ?? ""
         let numbered = text.hasPrefix(number) ? text : number + text

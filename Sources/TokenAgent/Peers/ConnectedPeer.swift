@@ -42,8 +42,7 @@ struct ConnectedPeer: Sendable {
         if let handler = published.handler(of: number) { return handler }
         let request = PolicyRequest(
             name: RequestFrame.name(of: number), subject: RequestSubject(isLimitedToApp: false))
-        let error = TokenError(
-            .requestDenied, "a published socket gives tokens only; run this where the agent runs (\(request.name))")
+        let error = TokenError(.requestDenied, "\(TokenError.ruleOfPublishedSockets) (\(request.name))")
         denials.add(request, error, from: identity)
         audit?.refused(request, error.code, from: identity, by: publication)
         throw error

@@ -96,8 +96,8 @@ final class RefreshTokenSender {
     }
 
     /// Saves the refresh token of a response that is not valid. It replaces the one that was sent (RFC 6749 section 6): without it, the
-    /// user of a provider that rotates refresh tokens would have to sign in again. A response that names another user replaces nothing; the note
-    /// stays, since the provider may have replaced the token that was sent.
+    /// user of a provider that rotates refresh tokens would have to sign in again. A response that names another user replaces nothing; the
+    /// note stays, since the provider may have replaced the token that was sent.
     ///
     /// - Returns: whether it has changed the cache.
     private func saveReplacement(

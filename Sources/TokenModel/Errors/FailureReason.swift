@@ -62,9 +62,12 @@ extension TokenError {
         guard code == .storeUnavailable, let command = error.details.nextCommand else { return error }
         var other = TokenError(code, error.statement, details: error.details)
         other.details.nextCommand = nil
-        other.append("; a published socket gives tokens only; run this where the agent runs: \(command)")
+        other.append("; \(Self.ruleOfPublishedSockets): \(command)")
         return other
     }
+
+    /// What is said about a request, or a command, that a published socket does not serve.
+    package static let ruleOfPublishedSockets = "a published socket gives tokens only; run this where the agent runs"
 
     /// The codes that have more than one cause: with an OAuth error, it is the identity provider's.
     private static let codesOfProviders: Set<Code> = [.interactionRequired, .authorizationFailed]

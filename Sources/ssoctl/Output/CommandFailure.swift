@@ -152,11 +152,10 @@ enum RepeatedArguments {
 
 extension TokenError {
     /// The error of a command that a published socket does not serve, and that would fail there for another reason.
-    static let atPublishedSocket = TokenError(
-        .requestDenied, "a published socket gives tokens only; run this where the agent runs")
+    static let atPublishedSocket = TokenError(.requestDenied, ruleOfPublishedSockets)
 
     /// What to do about a problem of the store at a published socket: the end of a sentence.
-    static let doctorElsewhere = "\(atPublishedSocket.message): ssoctl doctor"
+    static let doctorElsewhere = "\(ruleOfPublishedSockets): ssoctl doctor"
 
     /// The error of a request that names no app: at a published socket, which refuses each of them, the one that says so.
     func orAtPublishedSocket(_ agent: AgentClient) async -> TokenError {

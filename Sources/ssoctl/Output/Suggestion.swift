@@ -41,8 +41,8 @@ enum Suggestion {
 }
 
 extension String {
-    /// Whether a person may have typed the beginning of this text. `hasPrefix` compares whole characters, of which the last one that was typed
-    /// may be a part: a letter without its vowel sign, or the first of several joined emoji.
+    /// Whether a person may have typed the beginning of this text. `hasPrefix` compares whole characters, of which the last one that was
+    /// typed may be a part: a letter without its vowel sign, or the first of several joined emoji.
     func begins(with typed: String) -> Bool {
         hasPrefix(typed) || unicodeScalars.starts(with: typed.unicodeScalars)
     }

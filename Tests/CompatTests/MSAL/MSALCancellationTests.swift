@@ -52,8 +52,8 @@ internal import TokenModel
 
     enum Call: CaseIterable, Sendable { case token, accounts, currentAccount, signout }
 
-    /// The error is an `NSError` as well, as every error of the original is: on Linux, an app that catches nothing else, which compiles, would
-    /// crash.
+    /// The error is an `NSError` as well, as every error of the original is: on Linux, an app that catches nothing else, which compiles,
+    /// would crash.
     @Test(arguments: Call.allCases)
     func endsACallOfAnAlreadyCancelledTaskTheSameWay(call: Call) async {
         let task = Task {
