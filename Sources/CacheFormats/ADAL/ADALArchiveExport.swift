@@ -44,7 +44,7 @@ struct ADALArchiveExport {
         self.now = now
         var users: [ExactText: [AccountKey]] = [:]
         for account in partition.accountKeys {
-            users[ExactText(Self.user(account, partition[account])), default: []].append(account)
+            users[ExactText(account.name ?? partition[account].adalUserID), default: []].append(account)
         }
         accounts = users.sorted { $0.key.text.precedes($1.key.text) }.map { user, accounts in
             (user.text, accounts.sorted { $0.key.precedes($1.key) })
@@ -60,11 +60,6 @@ struct ADALArchiveExport {
             if !bytes.isEmpty { return bytes }
         }
         return nil
-    }
-
-    private static func user(_ account: AccountKey, _ credentials: AccountCredentials) -> String {
-        if let name = account.name { return name }
-        return credentials.orderedAccounts.first.map { $0.adalUserID ?? $0.username.lowercased() } ?? ""
     }
 
     private mutating func addUser(_ user: String, _ accounts: [AccountKey]) {

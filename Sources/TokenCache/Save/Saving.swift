@@ -224,10 +224,8 @@ extension Saving {
         record.clientInfo = tokens.clientInfo
         let known = credentials.accounts[record.key]
         record.unknownFields = known?.unknownFields
-        // Apps of ADAL name the user by this ID, whatever MSAL's endpoint calls the user since.
         let userID =
-            parameters.version == .v1
-            ? claims.adalUserID : known?.adalUserID ?? issuance.redeemedToken?.account.name?.trimmedNonEmpty
+            parameters.version == .v1 ? claims.adalUserID : adalUserID(of: known, among: credentials)
         record.adalUserID = userID == record.username.lowercased() ? nil : userID
         // A response to ADAL replaces neither the source of an account record that MSAL has made, nor the spelling of
         // its names, which ADAL has in lower case.
@@ -236,6 +234,22 @@ extension Saving {
             if known.username.lowercased() == record.username.lowercased() { record.username = known.username }
         }
         return record
+    }
+
+    /// The user ID that ADAL has given its apps, which name the user by it, whatever MSAL's endpoint calls the user since; nil if it is not
+    /// known.
+    ///
+    /// - Parameter known: the account record that is replaced.
+    private func adalUserID(of known: AccountRecord?, among credentials: AccountCredentials) -> String? {
+        let former = known?.adalUserID ?? issuance.redeemedToken?.account.name?.trimmedNonEmpty
+        guard former == nil, let known else { return former }
+        // An app of ADAL that has got tokens of the record's tenant has got its username with them.
+        let isOfADAL =
+            known.source == AccountRecord.adalSource
+            || credentials.idTokens.values.contains {
+                $0.version == .v1 && ($0.tenant == known.realm || $0.realm == known.realm)
+            }
+        return isOfADAL ? known.username.trimmedNonEmpty?.lowercased() : nil
     }
 
     /// The name by which the claims call the user; nil if they have none. The subject of an OpenID provider is no name.

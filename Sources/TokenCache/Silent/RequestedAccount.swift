@@ -119,7 +119,7 @@ extension CredentialCache {
                 let isOne = partition.holders.forEachAccount(of: parameters.clientID) { account in
                     let held = searched.records(of: account)
                     guard step(account, held), held.isKnownToADAL, isUsable(account, held) else { return true }
-                    let userID = held.userID
+                    let userID = held.adalUserID
                     defer { name = userID }
                     return name == nil || name == userID
                 }
@@ -222,8 +222,8 @@ struct SearchedAccounts {
 }
 
 extension AccountCredentials {
-    /// The username under which ADAL saves the account's tokens; empty for a sign-in without a user.
-    fileprivate var userID: String { orderedAccounts.first?.username.lowercased() ?? "" }
+    /// The user ID under which ADAL saves the account's tokens; empty for a sign-in without a user.
+    package var adalUserID: String { orderedAccounts.first.map { $0.adalUserID ?? $0.username.lowercased() } ?? "" }
 
     /// Whether an app that uses ADAL signed in to the account.
     fileprivate var isKnownToADAL: Bool {

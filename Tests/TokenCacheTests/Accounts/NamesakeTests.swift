@@ -104,6 +104,23 @@ internal import TokenModel
         #expect(builder.decide(parameters, AccountReference()).needsInteraction)
     }
 
+    /// ADAL saves their tokens under two user IDs, which are not the names that MSAL has.
+    @Test func countsTwoUsersOfOneNameForADALIfTheirUserIDsDiffer() throws {
+        var builder = CacheBuilder()
+        let parameters = try builder.parameters(resource: "https://graph.windows.net")
+        for user in ["1", "2"] {
+            let tokens = IssuedTokens(
+                accessToken: Secret("at-\(user)"), refreshToken: Secret("rt-\(user)"),
+                idToken: CacheBuilder.idToken([
+                    "ver": "1.0", "oid": user, "sub": user, "tid": CacheBuilder.tenant, "upn": "\(user)@contoso.com",
+                    "preferred_username": Self.name,
+                ]), homeAccountID: HomeAccountID(uid: user, utid: CacheBuilder.tenant))
+            try builder.save(tokens, from: .signIn, parameters)
+        }
+        #expect(builder.decide(parameters, AccountReference()) == .ambiguousAccount)
+        #expect(builder.decide(parameters, AccountReference(username: "1@contoso.com")).token == "at-1")
+    }
+
     /// An older ADAL has left its tokens without an identifier, and the personal account is of an MSAL app.
     @Test func meansTheAccountWithoutAnIdentifierForADALBesideAPersonalOne() throws {
         var builder = CacheBuilder()

@@ -64,6 +64,48 @@ internal import TokenModel
         }
     }
 
+    /// Each response to MSAL has another name. The one of ADAL stays until ADAL gets another one.
+    @Test func findsTheAccountByTheNameThatADALGotLast() throws {
+        var builder = CacheBuilder()
+        let older = try builder.parameters(resource: "https://graph.windows.net")
+        try builder.signIn("alice", older)
+        for name in ["al@contoso.com", "ali@contoso.com"] {
+            let renamed = Self.alice(["ver": "2.0", "preferred_username": name])
+            try builder.save(renamed, from: .signIn, builder.parameters())
+            #expect(Self.usernames(named: "alice@contoso.com", builder) == [name])
+        }
+        #expect(Self.usernames(named: "al@contoso.com", builder).isEmpty)
+        try builder.save(Self.alice(["ver": "1.0", "upn": "alicia@contoso.com"]), from: .signIn, older)
+        #expect(Self.usernames(named: "alice@contoso.com", builder).isEmpty)
+        #expect(Self.usernames(named: "alicia@contoso.com", builder) == ["alicia@contoso.com"])
+    }
+
+    /// No app of ADAL uses the tenant in which MSAL has named the user otherwise.
+    @Test func findsTheAccountByNoFormerNameThatMSALAloneHad() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters(resource: "https://graph.windows.net"))
+        let tenant = "7a1e0000-0000-4000-8000-000000000002"
+        let parameters = try builder.parameters(authority: "https://login.microsoftonline.com/\(tenant)")
+        for name in ["al@fabrikam.com", "ali@fabrikam.com"] {
+            let renamed = Self.alice(["ver": "2.0", "tid": tenant, "preferred_username": name])
+            try builder.save(renamed, from: .signIn, parameters)
+        }
+        #expect(Self.usernames(named: "al@fabrikam.com", builder).isEmpty)
+        #expect(Self.usernames(named: "ali@fabrikam.com", builder) == ["alice@contoso.com"])
+    }
+
+    private static func alice(_ names: [String: String]) -> IssuedTokens {
+        let claims = ["tid": CacheBuilder.tenant, "oid": "oid-alice", "sub": "sub-alice"]
+        return IssuedTokens(
+            accessToken: Secret("at"), refreshToken: Secret("rt"),
+            idToken: CacheBuilder.idToken(claims.merging(names) { $1 }),
+            homeAccountID: CacheBuilder.account("alice").homeAccountID)
+    }
+
+    private static func usernames(named name: String, _ builder: CacheBuilder) -> [String?] {
+        builder.cache.accounts(ListAccounts(clientID: CacheBuilder.app, username: name)).accounts.map(\.username)
+    }
+
     /// The sign-in names the same object of the same directory as the import did.
     @Test func givesTheIdentifierAtASignInToAnotherApp() throws {
         var builder = CacheBuilder()
