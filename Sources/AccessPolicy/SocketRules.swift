@@ -67,9 +67,9 @@ package struct SocketRules: Sendable, Equatable {
         if let index = clientIDs.firstIndex(of: parameters.clientID) {
             request.parameters.clientID = clientIDs[index]
         }
-        let known = scopes.union(.reserved).scopes
-        request.parameters.scopes = ScopeSet(
-            parameters.scopes.scopes.map { scope in known.first { ScopeSet([$0]).contains(scope) } ?? scope })
+        let spellings = Dictionary(
+            scopes.union(.reserved).scopes.map { ($0.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
+        request.parameters.scopes = ScopeSet(parameters.scopes.scopes.map { spellings[$0.lowercased()] ?? $0 })
         if let account {
             guard account.isMeant(by: request.account) else { throw Self.denied("it serves another account") }
             request.account = account
