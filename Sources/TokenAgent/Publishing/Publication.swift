@@ -26,6 +26,17 @@ struct Publication: Sendable {
             || rules.authorities.contains { cache.isAccount(key, of: $0, in: partition) }
     }
 
+    /// The request without its account, if that is this socket's by any name that the cache has for it: since the socket was published, the
+    /// user may have got another one, and the user ID that ADAL gives its apps need not be the username.
+    func omittingAccount(of request: AcquireTokenSilent, in cache: CredentialCache) -> AcquireTokenSilent {
+        guard let account, request.account.homeAccountID == nil, let name = request.account.username,
+            cache.partition(rules.sharingGroup).accounts(named: name).contains(account)
+        else { return request }
+        var request = request
+        request.account = AccountReference()
+        return request
+    }
+
     /// Refuses a request whose authority leads to another account than this socket's: one of another identity provider.
     func requireAccount(of request: AcquireTokenSilent, in cache: CredentialCache) throws(TokenError) {
         guard let account else { return }
@@ -82,7 +93,7 @@ extension CacheOwner {
         let rules = publication.rules
         let admitted: AcquireTokenSilent
         do throws(TokenError) {
-            admitted = try rules.admitted(request)
+            admitted = try rules.admitted(publication.omittingAccount(of: request, in: core.memory.cache))
             try publication.requireAccount(of: admitted, in: core.memory.cache)
         } catch {
             return .now(.failure(error))

@@ -1,5 +1,6 @@
 internal import AgentClient
 internal import AgentTestSupport
+internal import EntraEmulator
 internal import TestSupport
 internal import Testing
 internal import TokenModel
@@ -35,6 +36,23 @@ internal import TokenStore
                     let token = try await f.token(client, f.parameters(), alice.reference)
                     #expect(token.isFromCache)
                 }
+            }
+        }
+    }
+
+    /// An app of ADAL knows no other name of its user than the ID that it has got.
+    @Test func servesItsAccountByEachNameThatTheCacheHasForIt() async throws {
+        try await AgentFixture.with { f in
+            f.emulator.control.settings.idTokenClaims = ["preferred_username": "al@contoso.com"]
+            let parameters = try f.parameters(resource: "https://graph.example.com")
+            let alice = try await f.signIn("alice@contoso.com", parameters).account
+            try #require(alice.username == "al@contoso.com")
+            try await f.published(account: alice.homeAccountID?.text) { client in
+                for name in ["Alice@contoso.com", "al@contoso.com"] {
+                    let token = try await f.token(client, parameters, AccountReference(username: name))
+                    #expect(token.isFromCache)
+                }
+                await f.expectDenied(client, parameters, AccountReference(username: "bob@contoso.com"))
             }
         }
     }
