@@ -107,7 +107,13 @@ internal import Testing
             unset SSO_AGENT_SOCK SSO_AGENT_STATE_DIR SSO_AGENT_CONFIG XDG_RUNTIME_DIR
         }
         emulator_answers() { ! jobs | grep -q entra-emulator || command curl -s -o /dev/null "http://127.0.0.1:$PORT/"; }
-        sleep() { until ssoctl status >/dev/null 2>&1 && emulator_answers; do command sleep 0.1; done; }
+        sleep() {
+            for _ in $(seq 600); do
+                if ssoctl status >/dev/null 2>&1 && emulator_answers; then return; fi
+                command sleep 0.1
+            done
+            return 1
+        }
         curl() { command curl --insecure "$@"; }
         """
 
