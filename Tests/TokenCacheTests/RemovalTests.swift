@@ -72,6 +72,23 @@ internal import TokenStore
         #expect(left == 2, "that bob is signed in, and that the app has signed out alice")
     }
 
+    /// The tokens of an account that an older ADAL knew by its username only are those of a work account.
+    @Test func removesNeitherAPersonalAccountNorOneWithoutAnIdentifierWithTheOther() throws {
+        var builder = CacheBuilder()
+        let tenant = HomeAccountID.personalTenantID
+        try builder.signIn("alice", builder.parameters(resource: "https://graph.windows.net"), hasClientInfo: false)
+        try builder.signIn("alice", builder.parameters(), tenant: tenant, homeTenant: tenant)
+        let personal = CacheBuilder.account("alice", tenant: tenant)
+        let older = AccountReference(username: "alice@contoso.com")
+        for (removed, left) in [(personal, older), (older, personal)] {
+            var copy = builder
+            copy.remove(
+                RemoveAccount(clientID: try #require(CacheBuilder.app), account: removed, extent: .account))
+            let accounts = copy.cache.accounts(ListAccounts(clientID: nil)).accounts
+            #expect(accounts.map(\.homeAccountID) == [left.homeAccountID])
+        }
+    }
+
     /// An AD FS may have a user of the same name, whom an older ADAL has named by it only.
     @Test func removesNoAccountOfAnotherProviderWithTheSameName() throws {
         var builder = CacheBuilder()

@@ -40,13 +40,13 @@ extension CredentialCache {
         return ListAccounts.Reply(accounts: orderOfNamesakes(page.keys, in: partition).map { accounts[$0] })
     }
 
-    /// The positions of accounts with one username in the order in which the name means them: a work account before a personal one, which no
-    /// ADAL app can mean, and either before one without an identifier; then the one that got a token last. A tenant has one user with a name
-    /// at a time: the others are deleted, or have another name that the cache does not know yet.
+    /// The positions of accounts with one username in the order in which the name means them: work accounts, of which those without an
+    /// identifier are last, before a personal one, which no ADAL app can mean; then the one that got a token last. A tenant has one user with
+    /// a name at a time: the others are deleted, or have another name that the cache does not know yet.
     private func orderOfNamesakes(_ accounts: [AccountKey], in partition: Partition) -> [Int] {
         let places = accounts.enumerated().map { index, account in
             let held = partition.records(of: account, [.accessToken, .refreshToken])
-            let rank = account.homeAccountID == nil ? 2 : account.isPersonal ? 1 : 0
+            let rank = account.isPersonal ? 2 : account.homeAccountID == nil ? 1 : 0
             return (rank: rank, time: held.lastObtained, index: index)
         }
         return places.sorted { ($0.rank, $1.time, $0.index) < ($1.rank, $0.time, $1.index) }.map(\.index)
@@ -114,7 +114,7 @@ extension CredentialCache {
     /// Whether to list an account that is known by its username only; true for other accounts.
     ///
     /// It is not listed if AD FS has issued its tokens without naming a user, or if an account of its cloud with the same name has an
-    /// identifier, and either is listed as well or was signed out of by the app.
+    /// identifier, and either is listed as well or was signed out of by the app. A personal account is another user's.
     private func hasNoKnownNamesake(
         _ account: AccountKey, _ profiles: [ListedProfile], for request: ListAccounts, in partition: Partition
     ) -> Bool {
@@ -126,7 +126,8 @@ extension CredentialCache {
             guard other.issuer == account.issuer, other.homeAccountID != nil else { return true }
             examined += 1
             isKnown =
-                partition.profiles(of: other).contains { one in
+                !other.isPersonal
+                && partition.profiles(of: other).contains { one in
                     environments.contains { clouds.sameCloud(one.environment, $0) }
                 } && isKnownToApp(other, of: request, in: partition)
             return !isKnown && examined < Self.examinedAccounts

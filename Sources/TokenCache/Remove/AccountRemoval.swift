@@ -37,14 +37,16 @@ extension CredentialCache {
     }
 
     /// The accounts that a request means. An identifier includes accounts that are known only by one of its usernames; and both include the
-    /// refresh tokens of an earlier version that may belong to one of the accounts.
+    /// refresh tokens of an earlier version that may belong to one of the accounts. An account that is known by its username only is not a
+    /// personal one: neither is removed with the other.
     func accounts(of request: RemoveAccount, in partition: Partition) -> [AccountKey] {
         let reference = request.account
         var accounts: [AccountKey] = []
         var uncertain: Set<AccountKey> = []
         if let identifier = reference.homeAccountID {
-            accounts = partition.accounts(with: identifier).flatMap { home in
-                partition.profiles(of: home).usernames.sorted().flatMap { name in
+            accounts = partition.accounts(with: identifier).flatMap { home -> [AccountKey] in
+                if home.isPersonal { return [home] }
+                return partition.profiles(of: home).usernames.sorted().flatMap { name in
                     partition.accounts(named: name, of: home.issuer).filter { $0.name != nil }
                 } + [home]
             }
@@ -56,6 +58,8 @@ extension CredentialCache {
                 }
         } else if let name = reference.username {
             accounts = partition.accounts(named: name)
+            let issuers = Set(accounts.filter { $0.name != nil }.map(\.issuer))
+            accounts.removeAll { $0.isPersonal && issuers.contains($0.issuer) }
             uncertain = Set(accounts.map { AccountKey(issuer: .unresolved, identity: $0.identity) })
         }
         accounts += uncertain.subtracting(accounts).sorted { $0.key < $1.key }

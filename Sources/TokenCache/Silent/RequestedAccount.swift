@@ -60,8 +60,8 @@ extension CredentialCache {
         _ accounts: [AccountKey], by parameters: TokenParameters, _ searched: inout SearchedAccounts
     ) -> [AccountKey] {
         guard accounts.count > 1, parameters.authority.kind == .entra else { return accounts }
-        let isPersonal = Self.meansPersonalAccounts(parameters)
-        // An account that is known by its username only is not a personal one.
+        // An account that is known by its username only is not a personal one, which apps of MSAL name by its identifier.
+        let isPersonal = Self.meansPersonalAccounts(parameters) ?? (accounts.contains { $0.name != nil } ? false : nil)
         let audience = accounts.filter { isPersonal == nil || $0.isPersonal == isPersonal }
         let meant = audience.isEmpty ? accounts : audience
         guard parameters.version == .v1, Self.isAmbiguous(meant) else { return meant }

@@ -131,6 +131,23 @@ internal import TokenModel
         #expect(builder.decide(parameters, AccountReference(username: Self.name)).candidates == ["rt-older"])
     }
 
+    /// A request that names the account means it as well: it has no identifier.
+    @Test func listsTheAccountWithoutAnIdentifierBeforeAPersonalOne() throws {
+        var builder = CacheBuilder()
+        let older = try builder.parameters(resource: "https://graph.windows.net")
+        try builder.signIn("alice", older, refreshToken: "rt-older", hasClientInfo: false)
+        builder.now += 60
+        try signIn("personal", &builder, tenant: Self.personal)
+        let request = ListAccounts(clientID: CacheBuilder.app, username: Self.name)
+        let identifiers = builder.cache.accounts(request).accounts.map { $0.homeAccountID?.objectID }
+        #expect(identifiers == [nil, "personal"])
+        for (realm, token) in [("common", "rt-older"), ("organizations", "rt-older"), ("consumers", "rt-personal")] {
+            let parameters = try builder.parameters(scopes: ["Mail.Read"], authority: "\(Self.host)/\(realm)")
+            let decision = builder.decide(parameters, AccountReference(username: Self.name))
+            #expect(decision.candidates == [token], "\(realm)")
+        }
+    }
+
     /// The scopes are not the reason, since no scope of this policy's is granted to an account of another one.
     @Test func saysThatAnAccountIsOfAnotherPolicy() throws {
         var builder = CacheBuilder()

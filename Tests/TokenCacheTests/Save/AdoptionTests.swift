@@ -123,6 +123,27 @@ internal import TokenModel
         #expect(builder.decide(app, AccountReference(username: Self.name)).candidates == ["RT-\(Self.app)"])
     }
 
+    /// A personal account may have the same name. Until the work account signs in, both are listed.
+    @Test func givesTheIdentifierOfTheWorkAccountBesideAPersonalOne() throws {
+        var builder = CacheBuilder()
+        builder.cache = try Self.cache(apps: [Self.app])
+        builder.now = Self.now
+        let parameters = try builder.parameters("new-app")
+        let personal = try #require(HomeAccountID(uid: "oid", utid: HomeAccountID.personalTenantID))
+        func identifiers() -> Set<HomeAccountID?> {
+            Set(builder.cache.accounts(ListAccounts(clientID: nil)).accounts.map(\.homeAccountID))
+        }
+        var tokens = Self.signIn(tenant: HomeAccountID.personalTenantID)
+        tokens.homeAccountID = personal
+        try builder.save(tokens, from: .signIn, parameters)
+        #expect(identifiers() == [nil, personal])
+        try builder.save(Self.signIn(), from: .signIn, parameters)
+        #expect(identifiers() == [HomeAccountID("oid.tid"), personal])
+        let app = try builder.parameters(Self.app)
+        #expect(builder.decide(app, AccountReference(homeAccountID: personal)).needsInteraction)
+        #expect(builder.decide(app, AccountReference(username: Self.name)).candidates == ["RT-\(Self.app)"])
+    }
+
     /// Of another user, or of one whose token is being redeemed, nothing is moved.
     @Test(arguments: [(oid: "22222222-1111-1111-1111-111111111111", inUse: false), (oid: user, inUse: true)])
     func leavesTheAccountAtASignInUnlessItIsTheUsers(oid: String, inUse: Bool) throws {
