@@ -39,7 +39,9 @@ extension CredentialCache {
         let credentials = partition[saving.account]
         let app = appMetadata(of: parameters.clientID, at: saving.environment, in: partition)
         var changes = replacedTokens(saving, credentials)
-        let records = try saving.records(knownBefore: credentials, app: app, clouds)
+        let adopted = adoptedAccounts(saving, in: partition, leaving: inUse, from: adoptable)
+        let records = try saving.records(
+            knownBefore: credentials, formerNames: adopted.compactMap(\.name), app: app, clouds)
         for record in records {
             changes += save(
                 record, replacing: credentials.aliasMatch(of: record, clouds), parameters.sharingGroup)
@@ -50,7 +52,7 @@ extension CredentialCache {
             let group = parameters.sharingGroup
             changes += copies.filter { copy in !changes.contains { $0.key(in: group) == copy.key(in: group) } }
         }
-        changes += adoptedRecords(saving, copies, in: partition, leaving: inUse, from: adoptable)
+        changes += adopted.flatMap { adoptedRecords(of: $0, saving, copies, in: partition, leaving: inUse) }
         return SavedTokens(
             changes: changes,
             result: try saving.result(of: records, cache: self, credentials: credentials))
@@ -158,26 +160,19 @@ extension CacheChange {
 /// The first redemption of a refresh token of an account that was known by its username alone reports its identifier. So does a sign-in of
 /// the user whom an import has named by the tenant's directory only.
 extension CredentialCache {
-    /// Moves the records of the username to the identifier, so that apps find them by either.
+    /// The accounts that are known by a username only, and whose records move to the identifier.
     ///
-    /// Refresh tokens that are being redeemed are not moved: their redemptions save newer ones, which must not be overwritten.
-    ///
-    /// - Parameters:
-    ///   - copies: the renewed copies of the refresh token that was redeemed, under the username.
-    ///   - adoptable: the accounts whose records may be moved; nil for any.
-    func adoptedRecords(
-        _ saving: Saving, _ copies: [CacheChange], in partition: Partition, leaving inUse: Set<Secret>,
-        from adoptable: Set<AccountKey>?
-    ) -> [CacheChange] {
+    /// - Parameter adoptable: the accounts whose records may be moved; nil for any.
+    private func adoptedAccounts(
+        _ saving: Saving, in partition: Partition, leaving inUse: Set<Secret>, from adoptable: Set<AccountKey>?
+    ) -> [AccountKey] {
         guard saving.account.homeAccountID != nil else { return [] }
-        let used = saving.issuance.redeemedToken
         let named =
-            used.map { [$0.account] }
+            saving.issuance.redeemedToken.map { [$0.account] }
             ?? namesakes(of: saving.account, saving.tokens, at: saving.requested, in: saving.parameters.sharingGroup)
             // A redemption in progress changes its account, too.
             .filter { !partition[$0].refreshTokens.values.contains { inUse.contains($0.secret) } }
         return named.filter { $0.name != nil && (adoptable?.contains($0) ?? true) }
-            .flatMap { adopted($0, used, saving, copies, in: partition, leaving: inUse) }
     }
 
     /// The accounts that are known by a username only, and are the user of a sign-in: an import has named the user by the same object of
@@ -199,10 +194,16 @@ extension CredentialCache {
         }
     }
 
-    private func adopted(
-        _ account: AccountKey, _ used: RefreshTokenRecord?, _ saving: Saving, _ copies: [CacheChange],
-        in partition: Partition, leaving inUse: Set<Secret>
+    /// Moves the records of a username to the identifier, so that apps find them by either.
+    ///
+    /// Refresh tokens that are being redeemed are not moved: their redemptions save newer ones, which must not be overwritten.
+    ///
+    /// - Parameter copies: the renewed copies of the refresh token that was redeemed, under the username.
+    private func adoptedRecords(
+        of account: AccountKey, _ saving: Saving, _ copies: [CacheChange], in partition: Partition,
+        leaving inUse: Set<Secret>
     ) -> [CacheChange] {
+        let used = saving.issuance.redeemedToken
         let credentials = partition[saving.account]
         let group = saving.parameters.sharingGroup
         var changes: [CacheChange] = []

@@ -147,9 +147,11 @@ struct Saving {
 extension Saving {
     /// The records to write, the most important first. A renewed record keeps its unknown fields.
     ///
+    /// - Parameter formerNames: the usernames of the accounts that become this one.
     /// - Throws: `serverInvalidResponse` (-51401) if a value in the response is longer than the store allows.
     func records(
-        knownBefore credentials: AccountCredentials, app: AppMetadataRecord?, _ clouds: CloudDirectory
+        knownBefore credentials: AccountCredentials, formerNames: [String], app: AppMetadataRecord?,
+        _ clouds: CloudDirectory
     ) throws(TokenError) -> [CacheRecord] {
         var records = refreshTokens.map { token in
             var token = token
@@ -168,7 +170,7 @@ extension Saving {
             idToken.unknownFields = credentials.idTokens[idToken.key]?.unknownFields
             records.append(.idToken(idToken))
         }
-        if let account = account(knownBefore: credentials) { records.append(.account(account)) }
+        if let account = account(knownBefore: credentials, formerNames) { records.append(.account(account)) }
         if tokens.isMultiResource { records.append(.appMetadata(appMetadata(knownBefore: app))) }
         records.append(.accountMetadata(metadata(knownBefore: credentials)))
         return try Self.withinLimits(records)
@@ -203,7 +205,7 @@ extension Saving {
         return requested.kind == .openID ? RefreshTokenRecord.Restriction(realm: realm, scopes: ScopeSet([])) : nil
     }
 
-    private func account(knownBefore credentials: AccountCredentials) -> AccountRecord? {
+    private func account(knownBefore credentials: AccountCredentials, _ formerNames: [String]) -> AccountRecord? {
         guard let claims else {
             // Without an ID token the response says nothing new about the account.
             guard credentials.accounts.isEmpty, let name = account.name else { return nil }
@@ -224,9 +226,11 @@ extension Saving {
         record.clientInfo = tokens.clientInfo
         let known = credentials.accounts[record.key]
         record.unknownFields = known?.unknownFields
+        let presentName = record.username.lowercased()
+        let formerName = formerNames.compactMap { $0.trimmedNonEmpty }.first { $0 != presentName }
         let userID =
-            parameters.version == .v1 ? claims.adalUserID : adalUserID(of: known, among: credentials)
-        record.adalUserID = userID == record.username.lowercased() ? nil : userID
+            parameters.version == .v1 ? claims.adalUserID : adalUserID(of: known, formerName, among: credentials)
+        record.adalUserID = userID == presentName ? nil : userID
         // A response to ADAL replaces neither the source of an account record that MSAL has made, nor the spelling of
         // its names, which ADAL has in lower case.
         if let known, known.source == AccountRecord.msalSource {
@@ -239,9 +243,13 @@ extension Saving {
     /// The user ID that ADAL has given its apps, which name the user by it, whatever MSAL's endpoint calls the user since; nil if it is not
     /// known.
     ///
-    /// - Parameter known: the account record that is replaced.
-    private func adalUserID(of known: AccountRecord?, among credentials: AccountCredentials) -> String? {
-        let former = known?.adalUserID ?? issuance.redeemedToken?.account.name?.trimmedNonEmpty
+    /// - Parameters:
+    ///   - known: the account record that is replaced.
+    ///   - formerName: the username by which alone an older ADAL knew the account.
+    private func adalUserID(
+        of known: AccountRecord?, _ formerName: String?, among credentials: AccountCredentials
+    ) -> String? {
+        let former = known?.adalUserID ?? formerName
         guard former == nil, let known else { return former }
         // An app of ADAL that has got tokens of the record's tenant has got its username with them.
         let isOfADAL =

@@ -64,6 +64,26 @@ internal import TokenModel
         }
     }
 
+    /// The claim that has the name tells whose account it is, and the next sign-in need not have it.
+    @Test(arguments: ["upn", "email"]) func findsTheAccountAfterASignInByTheNameThatItHad(claim: String) throws {
+        var builder = CacheBuilder()
+        builder.cache = try Self.cache(apps: [Self.app])
+        builder.now = Self.now
+        let claims = [
+            "ver": "2.0", "tid": Self.tenant, "oid": Self.user, "sub": "s", "preferred_username": "al@contoso.com",
+        ]
+        for names in [[claim: Self.name], [:]] {
+            var tokens = Self.signIn()
+            tokens.idToken = CacheBuilder.idToken(claims.merging(names) { $1 })
+            try builder.save(tokens, from: .signIn, builder.parameters("new-app"))
+            for username in [Self.name, "al@contoso.com"] {
+                let list = ListAccounts(clientID: ClientID(Self.app), username: username)
+                let accounts = builder.cache.accounts(list).accounts
+                #expect(accounts.map { $0.homeAccountID?.text } == ["oid.tid"], "\(username)")
+            }
+        }
+    }
+
     /// Each response to MSAL has another name. The one of ADAL stays until ADAL gets another one.
     @Test func findsTheAccountByTheNameThatADALGotLast() throws {
         var builder = CacheBuilder()
