@@ -168,6 +168,38 @@ internal import TokenModel
         #expect(Set(realms) == [guestTenant, "72f988bf-0000-4000-8000-2d7cd011db47"])
     }
 
+    /// Apps of ADAL find their tokens by the name in their cache only. The account has other names in two tenants, and neither of its exports
+    /// changes it.
+    @Test func findsAnAccountThatMSALHasNamedOtherwiseByItsNameInAnArchive() throws {
+        var source = CacheBuilder()
+        try source.signIn("alice", source.parameters("app-2", resource: "https://r"))
+        let archive = try source.cache.export(.adalArchive, of: .standard, now: source.now)
+        var builder = CacheBuilder()
+        let home = CacheBuilder.account("alice")
+        for tenant in [CacheBuilder.tenant, "7a1e0000-0000-4000-8000-000000000002"] {
+            let tokens = IssuedTokens(
+                accessToken: Secret("at"), refreshToken: Secret("rt"),
+                idToken: CacheBuilder.idToken([
+                    "ver": "2.0", "tid": tenant, "oid": "oid-in-\(tenant)", "sub": "s",
+                    "preferred_username": "al@\(tenant).example",
+                ]), homeAccountID: home.homeAccountID)
+            try builder.save(tokens, from: .signIn, builder.parameters())
+        }
+        try builder.cache.merge(archive, .adalArchive, now: builder.now)
+        let parameters = try builder.parameters("app-2", resource: "https://r")
+        let named = AccountReference(username: "alice@contoso.com")
+        #expect(builder.decide(parameters, named).token == "at-alice-\(parameters.scopes.target)")
+        let usernames = builder.cache.accounts(ListAccounts(clientID: nil)).accounts.map(\.username)
+        #expect(usernames == ["al@\(CacheBuilder.tenant).example"])
+        let before = builder.cache
+        for format in [CacheFormat.adalArchive, .msalJSON] {
+            let exported = try before.export(format, of: .standard, now: builder.now)
+            let plan = try builder.cache.merge(exported, format, now: builder.now)
+            #expect(plan.changes.isEmpty, "\(format)")
+        }
+        #expect(try builder.cache.merge(archive, .adalArchive, now: builder.now).changes.isEmpty)
+    }
+
     /// An archive of 1.x, whose ID token is one part without dots and whose user's name is an object.
     @Test func readsAnItemOf1x() throws {
         let archive = try ADALArchive(Fixture.bytes("adal-archive/adal_keychain_item_ios.bplist"))

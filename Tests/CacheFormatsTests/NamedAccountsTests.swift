@@ -92,7 +92,7 @@ internal import TokenModel
         if let old {
             if !old.username.isEmpty { record.username = old.username }
             record.localAccountID = old.localAccountID ?? record.localAccountID
-            record.adalUserID = old.adalUserID
+            record.adalUserID = old.adalUserID ?? record.adalUserID
         }
         cache.apply([.save(.account(record))], in: .standard)
         return (record, old)

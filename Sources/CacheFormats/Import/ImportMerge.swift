@@ -128,7 +128,13 @@ private struct ImportMerge {
         let isSameEntry =
             !entry.isUnified
             || held.map { $0.isWritten(under: entry.requestedRealm ?? account.realm, account.environment) } ?? true
-        apply(.on(account, held: held, isSameEntry: isSameEntry), to: .account(account), entry)
+        let isOfADAL = !entry.isUnified && account.source == AccountRecord.adalSource
+        let userID = isOfADAL ? account.username.trimmedNonEmpty?.lowercased() : nil
+        // The agent's own export has one name of the account at every tenant.
+        let isKnown = credentials.accounts.values.contains { $0.names.contains { $0.trimmedNonEmpty == userID } }
+        let decision = MergeDecision.on(
+            account, held: held, isSameEntry: isSameEntry, adalUserID: isKnown ? nil : userID)
+        apply(decision, to: .account(account), entry)
         if !isSameEntry { keep(account.exported, in: .account, account.homeAccountID) }
     }
 

@@ -14,12 +14,15 @@ enum MergeDecision {
 
     /// Adds to the held account the values that it does not have.
     ///
-    /// - Parameter isSameEntry: whether the held account is exported as the entry that the new one was read from.
-    static func on(_ new: AccountRecord, held: AccountRecord?, isSameEntry: Bool) -> Self {
+    /// - Parameters:
+    ///   - isSameEntry: whether the held account is exported as the entry that the new one was read from.
+    ///   - adalUserID: the name by which apps of ADAL know the account, if it is not found by it yet.
+    static func on(_ new: AccountRecord, held: AccountRecord?, isSameEntry: Bool, adalUserID: String?) -> Self {
         guard let held else { return .save(.account(new)) }
         var merged = held
         merged.localAccountID = held.localAccountID ?? new.localAccountID
         if held.username.isEmpty { merged.username = new.username }
+        if merged.username.lowercased() != adalUserID { merged.adalUserID = held.adalUserID ?? adalUserID }
         merged.name = held.name ?? new.name
         merged.givenName = held.givenName ?? new.givenName
         merged.familyName = held.familyName ?? new.familyName
