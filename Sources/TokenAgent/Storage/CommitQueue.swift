@@ -46,6 +46,8 @@ final class CommitQueue {
     private(set) var refusal: TokenError?
     /// Whether the store is locked, so that changes that began earlier fail as well.
     private var isClosed = false
+    /// The error of changes while the store is locked, whose records are not in memory; nil while it is open, also if `refusal` is not.
+    var lockRefusal: TokenError? { isClosed ? refusal : nil }
     /// The number of the store's losses that have been logged.
     private var loggedLosses = 0
     /// The number of reads during which the store has found a loss.
@@ -253,7 +255,7 @@ final class CommitQueue {
 
     private func write(_ commit: CacheCommit, in group: SharingGroup) async throws(TokenError) {
         // Tokens that are not written must not stay in memory.
-        if isClosed, let refusal { throw refusal }
+        if let lockRefusal { throw lockRefusal }
         // A record without its token would replace the one that has it.
         guard !commit.changes.contains(where: \.savesUnread) else {
             throw TokenError(.internalError, "a token that is in the store only cannot be written")
@@ -279,7 +281,7 @@ final class CommitQueue {
 
     /// Writes earlier failed changes and then `steps`, in one commit of the store.
     private func flush(with steps: [StoreChange], isRetried: Bool = true) async throws(TokenError) {
-        if isClosed, let refusal { throw refusal }
+        if let lockRefusal { throw lockRefusal }
         // Earlier failed changes are written first, to keep the order of changes to one record.
         let (attempt, earlier) = unsaved.beginWriting()
         defer { reportDamage() }

@@ -46,7 +46,7 @@ final class CurrentAccounts {
             return try await commits.commit(changing: [], in: request.sharingGroup) {
                 () async throws(TokenError) -> (CommitQueue.CacheCommit, GetCurrentAccount.Reply) in
                 // A locked store has an empty cache, which has no account.
-                if let refusal = commits.refusal { throw refusal }
+                if let refusal = commits.lockRefusal { throw refusal }
                 let found = try await find(request)
                 reply = found.reply
                 return (CommitQueue.CacheCommit(changes: found.changes), found.reply)

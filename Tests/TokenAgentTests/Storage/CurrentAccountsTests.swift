@@ -43,6 +43,14 @@ internal import TokenStore
         #expect(parts.store.keys(of: .currentAccount).isEmpty)
     }
 
+    /// No redemption begins any more, but the store is open.
+    @Test func recordsTheAccountWhileTheAgentStops() async throws {
+        try await parts.signIn("alice", "1").value()
+        await parts.refuseRedemptions()
+        #expect(try await parts.currentAccount().value().account?.homeAccountID == .sample("alice"))
+        #expect(parts.store.keys(of: .currentAccount).count == 1)
+    }
+
     /// The app would be told that its account is gone.
     @Test func answersNothingFromAStoreThatIsLockedMeanwhile() async throws {
         try await parts.loadStore().value()
@@ -66,6 +74,9 @@ extension Parts {
         let answer = CurrentAccounts(core).answer(GetCurrentAccount(clientID: .sample))
         return start { _ async throws(TokenError) in try await answer.outcome() }
     }
+
+    /// Begins no further redemption, as an agent that stops.
+    fileprivate func refuseRedemptions() { core.commits.beginClosing(TokenError(.cancelled, "the agent is stopping")) }
 
     /// Asks for the current account, and then begins to remove everything.
     fileprivate func currentAccountBeforeRemovalOfEverything() -> (Pending<GetCurrentAccount.Reply>, Pending<Bool>) {
