@@ -63,6 +63,31 @@ internal import TokenModel
         end.signal()
     }
 
+    /// Each diagnosis would otherwise leave a task behind that never ends. A check that has ended is made again.
+    @Test func sharesTheCheckThatAnEarlierDiagnosisHasBegun() async throws {
+        let (begins, end) = (Mailbox<Void>(), parts.loop.makePromise(of: Void.self))
+        let checks = await parts.start { parts async throws(TokenError) -> [Bool] in
+            let files = FileChecks(parts.core)
+            func begin() -> EventLoopFuture<Result<HealthCheck, TokenError>> {
+                files.begin(unanswered: .unanswered("key", at: "/state")) { () async throws(TokenError) in
+                    begins.put(())
+                    _ = try? await end.futureResult.get()
+                    return HealthCheck(name: "key", ok: true, detail: "/state/key")
+                }
+            }
+            let first = begin()
+            try? await parts.timers.advance(by: 30)
+            let unanswered = try await first.outcome()
+            let second = begin()
+            end.succeed()
+            let answered = try await second.outcome()
+            let third = try await begin().outcome()
+            return [unanswered.ok, answered.ok, third.ok]
+        }
+        #expect(try await checks.value() == [false, true, true])
+        #expect(begins.count == 2)
+    }
+
     @Test func waitsForNothingIfTheFilesAnswer() async throws {
         let writer = AuditWriter(.file(path: folder.file("audit.log"), limit: 1024))
         let trail = AuditTrail(writer, hasNames: false, now: { 0 }) { _, _ in }

@@ -16,12 +16,15 @@ final class FileChecks {
     private let tasks: TaskTracker
     /// The thread that looks at the state folder. Made for the first check, which most agents never make.
     private(set) lazy var thread = WorkThread("health")
+    /// The checks in progress, by their names; concurrent and later diagnoses share them, since each may never end.
+    private var inProgress: [String: EventLoopFuture<Result<HealthCheck, TokenError>>] = [:]
 
     init(_ core: AgentCore) {
         (loop, tasks) = (core.loop, core.tasks)
     }
 
-    /// Begins a check, whose outcome is awaited for a limited time. One that takes longer goes on, and has failed.
+    /// Begins a check, or shares the one of the same name that is in progress. Its outcome is awaited for a limited time; a check that takes
+    /// longer goes on, and has failed.
     ///
     /// - Parameter unanswered: the outcome if the time is over.
     func begin(
@@ -29,11 +32,23 @@ final class FileChecks {
     ) -> EventLoopFuture<Result<HealthCheck, TokenError>> {
         let promise = loop.makePromise(of: Result<HealthCheck, TokenError>.self)
         let timer = tasks.schedule(after: Self.timeLimit) { promise.succeed(.success(unanswered)) }
-        tasks.start(check).whenComplete { outcome in
+        task(unanswered.name, check).whenComplete { outcome in
             timer.cancel()
             promise.completeWith(outcome)
         }
         return promise.futureResult
+    }
+
+    private func task(
+        _ name: String, _ check: @escaping () async throws(TokenError) -> HealthCheck
+    ) -> EventLoopFuture<Result<HealthCheck, TokenError>> {
+        if let task = inProgress[name] { return task }
+        let task = tasks.start { () async throws(TokenError) -> HealthCheck in
+            defer { self.inProgress[name] = nil }
+            return try await check()
+        }
+        inProgress[name] = task
+        return task
     }
 
     /// Begins to check the state folder.
