@@ -199,21 +199,22 @@ extension Parts {
         return second
     }
 
-    /// Begins exports one after the other, each of which is cancelled while its tokens are read, and then another one.
+    /// Begins exports, all of which are cancelled while their tokens are read, and then another one.
     fileprivate func exportAfterCancelling(
         _ count: Int, _ reason: TokenError
     ) async throws -> (cancelled: [TokenError?], last: Pending<ExportCache.Reply>) {
         let (transfers, connection) = (try makeTransfers(), ConnectionID(number: 1))
         let request = ExportCache(format: .msalJSON, includesSecrets: true)
-        var cancelled: [TokenError?] = []
+        var (exports, reads): ([Pending<ExportCache.Reply>], [HeldRead]) = ([], [])
         for _ in 0..<count {
             store.holdNextRead()
-            let export = pending(transfers.send(request, to: connection))
-            let read = await store.heldReads.next()
-            transfers.cancelAll(reason)
-            read.resume()
-            cancelled.append(try await export.error())
+            exports.append(pending(transfers.send(request, to: connection)))
+            reads.append(await store.heldReads.next())
         }
+        transfers.cancelAll(reason)
+        for read in reads { read.resume() }
+        var cancelled: [TokenError?] = []
+        for export in exports { cancelled.append(try await export.error()) }
         return (cancelled, pending(transfers.send(request, to: connection)))
     }
 
