@@ -205,7 +205,7 @@ extension Parts {
     ) async throws -> (cancelled: [TokenError?], last: Pending<ExportCache.Reply>) {
         let (transfers, connection) = (try makeTransfers(), ConnectionID(number: 1))
         let request = ExportCache(format: .msalJSON, includesSecrets: true)
-        var (exports, reads): ([Pending<ExportCache.Reply>], [HeldRead]) = ([], [])
+        var (exports, reads): ([Pending<ExportCache.Reply>], [ScriptedStore.HeldRead]) = ([], [])
         for _ in 0..<count {
             store.holdNextRead()
             exports.append(pending(transfers.send(request, to: connection)))
