@@ -95,6 +95,7 @@ test-deps: deps
 
 RELEASED = sso-agent ssoctl entra-emulator
 # Builds the programs as they are released, in .build/release.
+release: ALSO += release
 release: deps
 	packaging/build $(RELEASED)
 	bin=$$($(SWIFT) build -c release --show-bin-path) && .ci/check-hardening $(RELEASED:%="$$bin/%")
@@ -125,6 +126,7 @@ completions: $(if $(BIN),,release)
 
 PACKAGES = .build/packages
 # Makes the packages of Debian, in .build/packages. PACKAGE_VERSION=0.1.0~rc1 makes a version before 0.1.0.
+deb: ALSO += deb
 deb: $(if $(BIN),,release)
 	BIN="$(BUILT)" CHECKOUTS=.build/checkouts packaging/build-deb $(PACKAGES)
 
