@@ -60,7 +60,7 @@ static ccurl_outcome clear_outcome(const ccurl_transfer *transfer, CURLcode code
 
 /* The failures after the connection was established. */
 static ccurl_outcome connection_outcome(CURLcode code) {
-    switch (code) {
+    switch ((int)code) { /* TOO_LARGE is not in the enumeration of older headers. */
     case CURLE_GOT_NOTHING:
     case CURLE_PARTIAL_FILE:
     case CURLE_SEND_ERROR:
