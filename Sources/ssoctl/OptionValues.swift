@@ -25,7 +25,7 @@ struct AppChoice {
     /// The words that name the app.
     var words: [String] {
         if let name = argument ?? option { return [name] }
-        return clientID.map { CommandLineWords.option("--client-id", $0.text) } ?? []
+        return CommandLineWords.option("--client-id", clientID?.text)
     }
 }
 
@@ -128,9 +128,7 @@ struct AccountChoice {
 
     /// The options as words of a command line.
     var words: [String] {
-        [("--account", identifier), ("--username", username)].flatMap { option, value in
-            value.map { CommandLineWords.option(option, $0) } ?? []
-        }
+        CommandLineWords.option("--account", identifier) + CommandLineWords.option("--username", username)
     }
 
     /// The account that the options name; nil if they name none.
@@ -178,7 +176,7 @@ struct TokenForm {
     /// The options as words of a command line.
     var words: [String] {
         [("--id-token", isIDToken), ("--decode", decodes), ("--header", isHeader)].filter(\.1).map(\.0)
-            + (file.map { CommandLineWords.option("--output", $0) } ?? [])
+            + CommandLineWords.option("--output", file)
     }
 
     /// Writes a text and the end of its line.

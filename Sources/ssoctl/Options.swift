@@ -29,7 +29,7 @@ struct AppFilterOptions: ParsableArguments {
     /// - Parameter other: the name of another app; nil for the app of the options.
     func words(name other: String? = nil) -> [String] {
         [("--app", other ?? name), ("--client-id", clientID?.text), ("--group", group?.name)]
-            .flatMap { option, value in value.map { CommandLineWords.option(option, $0) } ?? [] }
+            .flatMap { CommandLineWords.option($0, $1) }
     }
 }
 
@@ -102,12 +102,12 @@ struct AppFilter {
     ///   - own: the account's authority, if an account is to sign in: an app without an authority is at the public cloud.
     func signIn(_ clientID: ClientID?, at own: Authority? = nil) -> CommandLineWords {
         let app = clientID.flatMap { appNames[$0] }.flatMap { settings?.configuration.app(named: $0) }
-        let target = app.map { [$0.name] } ?? clientID.map { CommandLineWords.option("--client-id", $0.text) } ?? []
+        let target = app.map { [$0.name] } ?? CommandLineWords.option("--client-id", clientID?.text)
         let hasScopes = clientID == nil || app.map { !$0.scopes.isEmpty || $0.resource != nil } ?? false
         let isElsewhere = own.map { !CloudDirectory().sameCloud(Authority.common.environment, $0.environment) } ?? false
         let authority = isElsewhere && app?.authority == nil ? own.map { ["--authority", $0.url] } ?? [] : []
         return CommandLineWords("ssoctl", "sign-in") + target + (hasScopes ? [] : ["--scope", "User.Read"]) + authority
-            + (group.map { CommandLineWords.option("--group", $0.name) } ?? [])
+            + CommandLineWords.option("--group", group?.name)
     }
 }
 

@@ -91,19 +91,11 @@ final class CommitQueue {
     /// Whether `isComplete`, and no commit is in progress.
     var isIdle: Bool { isComplete && locks.heldKeys.isEmpty }
 
-    /// Makes changes durable, then visible.
-    ///
-    /// - Throws: `storeUnavailable` if they could not be written. They become visible nevertheless, since a token endpoint does
-    ///   not take back what it has issued, and are written again later.
-    func commit(_ changes: [CacheChange], in group: SharingGroup) async throws(TokenError) {
-        try await locks.shared(.store) { () async throws(TokenError) in
-            try await write(CacheCommit(changes: changes), in: group)
-        }
-    }
-
-    /// Computes changes of accounts and commits them, while no other change of one of these accounts is in progress.
+    /// Computes changes of accounts and makes them durable, then visible, while no other change of one of these accounts is in progress.
     ///
     /// - Parameter change: computes the commit and the value to return; called when it is this change's turn.
+    /// - Throws: what `change` throws; `storeUnavailable` if the changes could not be written. They become visible nevertheless, since a
+    ///   token endpoint does not take back what it has issued, and are written again later.
     func commit<Value>(
         changing accounts: Set<AccountKey>, in group: SharingGroup,
         _ change: () async throws(TokenError) -> (CacheCommit, Value)

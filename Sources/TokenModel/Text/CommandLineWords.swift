@@ -11,9 +11,11 @@ package struct CommandLineWords: Sendable, Equatable {
         CommandLineWords(left.words + right)
     }
 
-    /// The words of an option with a name that an identity provider or a user has chosen, and that may look like an option as well.
-    package static func option(_ option: String, _ name: String) -> [String] {
-        name.hasPrefix("-") ? ["\(option)=\(name)"] : [option, name]
+    /// The words of an option with a name that an identity provider or a user has chosen, and that may look like an option as well; none
+    /// without a name.
+    package static func option(_ option: String, _ name: String?) -> [String] {
+        guard let name else { return [] }
+        return name.hasPrefix("-") ? ["\(option)=\(name)"] : [option, name]
     }
 
     /// The words of the option for a sharing group; none for the standard group.
@@ -22,7 +24,7 @@ package struct CommandLineWords: Sendable, Equatable {
     }
 
     /// The words of a sign-in that suggest an account; none without a name.
-    package static func loginHint(_ name: String?) -> [String] { name.map { option("--login-hint", $0) } ?? [] }
+    package static func loginHint(_ name: String?) -> [String] { option("--login-hint", name) }
 
     /// A command with such a name, and with options.
     package static func command(_ command: String, _ name: String, _ options: [String] = []) -> CommandLineWords {

@@ -49,11 +49,11 @@ struct AccountsCommand: Command {
         let accounts = try await accounts(filter, agent)
         var printout = Printout(accounts: accounts.map { AccountJSON($0) }, emptyText: emptyText(filter))
         if accounts.isEmpty, let status = try? await agent.status() {
-            // A published socket, which answers without the number of the agent's process, serves no sign-in.
-            if status.processID == 0 { printout.emptyText = emptyText(filter, place: " where the agent runs") }
+            // A published socket serves no sign-in, and has none of the store's files.
+            let place = status.isOfPublishedSocket ? " where the agent runs" : ""
+            printout.emptyText = emptyText(filter, place: place)
             // Accounts that the user expects may be in a store that could not be opened.
             if let problem = status.storeProblem {
-                let place = status.processID == 0 ? " where the agent runs" : ""
                 printout.emptyText +=
                     "\n" + ["The store: \(problem)", "More about it\(place): ssoctl doctor"].joinedLines
             }

@@ -174,7 +174,7 @@ struct AppAddCommand: Command {
         let flags = [("--force", force), ("--default", isDefault)].filter(\.1).map(\.0)
         return CommandLineWords(["ssoctl", "app", "add", name] + CommandLineWords.option("--client-id", clientID))
             + provider.values.words + scopes.flatMap { CommandLineWords.option("--scope", $0) }
-            + values.flatMap { option, value in value.map { CommandLineWords.option(option, $0) } ?? [] } + flags
+            + values.flatMap { CommandLineWords.option($0, $1) } + flags
     }
 
     /// A request for all scopes of such an app would always be refused.

@@ -94,13 +94,13 @@ struct DoctorCommand: Command {
             // It accepts connections and does not answer, as a process that was stopped.
             return Printout(checks: Self.ownChecks(.unusableSocket(agent.socketPath, error), folder))
         } catch  where error.code == .requestDenied {
-            let status = try? await agent.status()
+            let published = (try? await agent.status()).flatMap { $0.isOfPublishedSocket ? $0 : nil }
             let detail =
-                status?.processID == 0
+                published != nil
                 ? "\(agent.socketPath) is a published socket, which serves tokens only"
                 : "the agent answers at \(agent.socketPath), and makes no checks for this program: \(error.message)"
             var checks = Self.ownChecks(HealthCheck(name: "socket", ok: true, detail: detail), folder)
-            if let status, status.processID == 0, let problem = status.storeProblem {
+            if let problem = published?.storeProblem {
                 let detail = "\(problem); \(TokenError.doctorElsewhere)"
                 checks.append(Printout.Check(HealthCheck(name: "store", ok: false, detail: detail)))
             }

@@ -62,7 +62,7 @@ struct PublishCommand: Command {
 
     /// The words of this command for another account, or for other apps.
     private func command(account: String? = nil, apps: [String]? = nil) -> CommandLineWords {
-        let account = (account ?? access.account).map { CommandLineWords.option("--account", $0) } ?? []
+        let account = CommandLineWords.option("--account", account ?? access.account)
         return CommandLineWords(["ssoctl", "publish", "--socket", socket.path] + account)
             + (apps ?? access.apps).flatMap { ["--app", $0] }
             + access.clientIDs.flatMap { CommandLineWords.option("--client-id", $0.text) }
@@ -70,8 +70,8 @@ struct PublishCommand: Command {
             + access.resources.flatMap { CommandLineWords.option("--resource", $0) }
             + access.authorities.flatMap { ["--authority", $0] } + socket.userIDs.flatMap { ["--uid", "\($0)"] }
             + (access.kind.map { ["--authority-kind", $0.rawValue] } ?? [])
-            + (access.group.map { CommandLineWords.option("--group", $0.name) } ?? [])
-            + (socket.label.map { CommandLineWords.option("--label", $0) } ?? [])
+            + CommandLineWords.option("--group", access.group?.name)
+            + CommandLineWords.option("--label", socket.label)
             + (socket.lifetime == PublishSocket.standardLifetime ? [] : ["--ttl", "\(socket.lifetime)"])
     }
 

@@ -126,7 +126,7 @@ struct SignInOptions: ParsableArguments {
     var words: [String] {
         let values = [("--login-hint", loginHint), ("--domain-hint", domainHint), ("--prompt", prompt)]
         let flags = [("--device-code", usesDeviceCode), ("--browser", usesBrowser), ("--print-url", printsURL)]
-        return values.flatMap { name, value in value.map { CommandLineWords.option(name, $0) } ?? [] }
+        return values.flatMap { CommandLineWords.option($0, $1) }
             + flags.filter(\.1).map(\.0)
     }
 

@@ -43,7 +43,7 @@ struct StatusCommand: Command {
     func execute(_ agent: AgentClient) async throws(TokenError) -> Printout {
         let status = try await agent.status(includesMetrics: verbose)
         // A published socket says nothing about the agent's process and store.
-        let isPublished = status.processID == 0
+        let isPublished = status.isOfPublishedSocket
         let problem = status.storeProblem.map { isPublished ? "\($0); \(TokenError.doctorElsewhere)" : $0 }
         let isCountKnown = !isPublished && (status.accounts > 0 || status.storeProblem == nil)
         return Printout(

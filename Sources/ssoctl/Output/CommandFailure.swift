@@ -184,6 +184,11 @@ extension CommandFailure {
 }
 
 extension AgentClient {
-    /// Whether the socket is a published one, which gives tokens only: it answers without the number of the agent's process.
-    func isAtPublishedSocket() async -> Bool { (try? await status().processID) == 0 }
+    /// Whether the socket is a published one, which gives tokens only.
+    func isAtPublishedSocket() async -> Bool { (try? await status().isOfPublishedSocket) ?? false }
+}
+
+extension AgentStatus {
+    /// Whether it is that of a published socket, which answers without the number of the agent's process.
+    var isOfPublishedSocket: Bool { processID == 0 }
 }

@@ -152,7 +152,7 @@ struct SilentToken {
 
     /// The account as it was named on the command line.
     private var accountWords: [String] {
-        isNamed ? name.map { CommandLineWords.option("--account", $0.text) } ?? [] : []
+        isNamed ? CommandLineWords.option("--account", name?.text) : []
     }
 
     /// - Parameter error: the error with the account of the request.

@@ -236,7 +236,7 @@ extension TargetChoice {
         ]
         return CommandLineWords("ssoctl", name) + (words ?? app.words)
             + (scopes ?? permissions.scope).flatMap { CommandLineWords.option("--scope", $0) }
-            + values.flatMap { option, value in value.map { CommandLineWords.option(option, $0) } ?? [] }
+            + values.flatMap { CommandLineWords.option($0, $1) }
     }
 
     /// The URL of an authority with another tenant in its last path segment. Unlike an `Authority`, it keeps the capitals of a

@@ -327,7 +327,9 @@ extension Parts {
         var token = try #require(tokens.first)
         token.secret = Secret(String(repeating: "x", count: 17 << 20))
         return start { [token] parts async throws(TokenError) in
-            try await parts.core.commits.commit([.save(.refreshToken(token))], in: .standard)
+            try await parts.core.commits.commit(changing: [], in: .standard) { () async throws(TokenError) in
+                (CommitQueue.CacheCommit(changes: [.save(.refreshToken(token))]), ())
+            }
         }
     }
 

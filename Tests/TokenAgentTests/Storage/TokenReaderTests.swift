@@ -126,8 +126,10 @@ internal import TokenStore
     @Test func refusesToWriteARecordWithoutItsToken() async throws {
         try await start(with: ["alice"])
         let commit = await parts.start { parts async throws(TokenError) in
-            let records = parts.core.memory.cache.partition(.standard).records
-            try await parts.core.commits.commit(records.map(CacheChange.save), in: .standard)
+            let changes = parts.core.memory.cache.partition(.standard).records.map(CacheChange.save)
+            try await parts.core.commits.commit(changing: [], in: .standard) { () async throws(TokenError) in
+                (CommitQueue.CacheCommit(changes: changes), ())
+            }
         }
         #expect(try await commit.error()?.code == .internalError)
         #expect(parts.store.refreshTokens == ["rt-alice"])

@@ -119,12 +119,7 @@ internal import TokenStore
     func isAmbiguousAmongManyAccountsOfOneName(_ count: Int) throws {
         var builder = CacheBuilder()
         for number in 0..<count {
-            let tokens = IssuedTokens(
-                accessToken: Secret("at-\(number)"), refreshToken: Secret("rt-\(number)"),
-                idToken: CacheBuilder.idToken([
-                    "oid": "\(number)", "tid": "t\(number)", "preferred_username": "alice@contoso.com",
-                ]), homeAccountID: HomeAccountID(uid: "\(number)", utid: "t\(number)"))
-            try builder.save(tokens, from: .signIn, builder.parameters(number == 0 ? "mine" : "other"))
+            try builder.save(Self.tokens(number), from: .signIn, builder.parameters(number == 0 ? "mine" : "other"))
         }
         let decision = try builder.decide(
             builder.parameters("mine"), AccountReference(username: "alice@contoso.com"))
@@ -136,12 +131,7 @@ internal import TokenStore
     func looksForARedeemedTokenAmongFewAccountsOfOneName(_ count: Int) throws {
         var builder = CacheBuilder()
         for number in 0..<count {
-            let tokens = IssuedTokens(
-                accessToken: Secret("at-\(number)"), refreshToken: Secret("rt-\(number)"),
-                idToken: CacheBuilder.idToken([
-                    "oid": "\(number)", "tid": "t\(number)", "preferred_username": "alice@contoso.com",
-                ]), homeAccountID: HomeAccountID(uid: "\(number)", utid: "t\(number)"))
-            try builder.save(tokens, from: .signIn, builder.parameters())
+            try builder.save(Self.tokens(number), from: .signIn, builder.parameters())
         }
         let accounts = builder.cache.accounts(
             namedBy: AccountReference(username: "alice@contoso.com"), IssuedTokens(accessToken: Secret("at")),
@@ -251,6 +241,15 @@ internal import TokenStore
         #expect(try token(44) == "at-alice-Scope.44")
         #expect(try token(299) == "at-alice-Scope.299")
         #expect(try builder.decide(builder.parameters("other"), CacheBuilder.account("alice")).token != nil)
+    }
+
+    /// The tokens of a user, who is in a tenant of the same number and has the same name as the others.
+    private static func tokens(_ number: Int) -> IssuedTokens {
+        IssuedTokens(
+            accessToken: Secret("at-\(number)"), refreshToken: Secret("rt-\(number)"),
+            idToken: CacheBuilder.idToken([
+                "oid": "\(number)", "tid": "t\(number)", "preferred_username": "alice@contoso.com",
+            ]), homeAccountID: HomeAccountID(uid: "\(number)", utid: "t\(number)"))
     }
 }
 
