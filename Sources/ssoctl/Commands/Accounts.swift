@@ -131,16 +131,22 @@ struct AccountsCommand: Command {
 }
 
 /// An account as JSON, and as a line of text.
-struct AccountJSON: Encodable {
-    struct Profile: Encodable {
+struct AccountJSON: JSONObject {
+    struct Profile: JSONObject {
         var environment: String
         var identifier: String?
         var isHomeTenant: Bool
         var tenantId: String
         var username: String?
-    }
 
-    // In the order of their names, as they are written: there may be 10,000 accounts.
+        func write(to output: inout JSONOutput) {
+            output.member("environment", environment)
+            output.member("identifier", identifier)
+            output.member("isHomeTenant", isHomeTenant)
+            output.member("tenantId", tenantId)
+            output.member("username", username)
+        }
+    }
 
     /// The apps that have tokens of the account; nil in a result without the tokens, as are `state` and `validUntil`.
     private(set) var apps: [String]?
@@ -166,6 +172,17 @@ struct AccountJSON: Encodable {
                 environment: $0.environment, identifier: $0.localAccountID, isHomeTenant: $0.isHome, tenantId: $0.realm,
                 username: $0.username)
         }
+    }
+
+    func write(to output: inout JSONOutput) {
+        output.member("apps", apps)
+        output.member("environment", environment)
+        output.member("identifier", identifier)
+        output.member("source", source)
+        output.member("state", state?.rawValue)
+        output.member("tenantProfiles", tenantProfiles)
+        output.member("username", username)
+        output.member("validUntil", validUntil)
     }
 
     /// Whether the account has a profile at an authority.
@@ -198,7 +215,7 @@ struct AccountJSON: Encodable {
 }
 
 /// The names of an account as JSON, where a command prints no more of it. What is not known is absent.
-struct AccountNamesJSON: Encodable {
+struct AccountNamesJSON: JSONObject {
     var environment: String?
     var identifier: String?
     var username: String?
@@ -211,6 +228,12 @@ struct AccountNamesJSON: Encodable {
     init?(_ account: AccountReference) {
         guard !account.isEmpty else { return nil }
         (identifier, username) = (account.homeAccountID?.text, account.username)
+    }
+
+    func write(to output: inout JSONOutput) {
+        output.member("environment", environment)
+        output.member("identifier", identifier)
+        output.member("username", username)
     }
 
     /// The username, or the identifier of an account without one.

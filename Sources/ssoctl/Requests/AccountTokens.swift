@@ -58,7 +58,7 @@ struct AccountTokens {
 
     /// The tokens of an account, summarised.
     struct Summary {
-        enum State: String, Encodable {
+        enum State: String {
             case signedIn
             /// There is a valid token, and none to renew it with.
             case notRenewable
@@ -110,9 +110,7 @@ extension Credential {
 }
 
 /// A token as JSON and as a row of a table, without its secret.
-struct CredentialJSON: Encodable {
-    // In the order of their names, as they are written: there may be many tokens.
-
+struct CredentialJSON: JSONObject {
     var account: AccountNamesJSON?
     var authority: String
     var clientId: String
@@ -126,6 +124,16 @@ struct CredentialJSON: Encodable {
         (clientId, authority, scopes) = (credential.clientID.text, credential.authority, credential.scopes.scopes)
         (expiresOn, familyId) = (credential.expiresOn, credential.familyID?.text)
         account = AccountNamesJSON(credential.account)
+    }
+
+    func write(to output: inout JSONOutput) {
+        output.member("account", account)
+        output.member("authority", authority)
+        output.member("clientId", clientId)
+        output.member("expiresOn", expiresOn)
+        output.member("familyId", familyId)
+        output.member("kind", kind)
+        output.member("scopes", scopes)
     }
 
     func row(_ names: [ClientID: String], now: Int64) -> [String] {

@@ -52,6 +52,43 @@ internal import TokenModel
         #expect(JSONText.of(Small(), isOnOneLine: true) == #"{"first":"x","second":[1,2],"third":[]}"#)
     }
 
+    @Test func writesAnObjectThatWritesItselfAsItsSynthesisedCoding() {
+        struct Plain: Encodable {
+            var flag = true
+            var items = [Item(name: "a\n", number: 1), Item(name: nil, number: nil)]
+            var none: [String]?
+            var one = Item(name: "\"b\"", number: .min)
+            var texts = ["x", "é"]
+            struct Item: Encodable {
+                var name: String?
+                var number: Int64?
+            }
+        }
+        struct Direct: JSONObject {
+            func write(to output: inout JSONOutput) {
+                output.member("flag", true)
+                output.member("items", [Item(name: "a\n", number: 1), Item(name: nil, number: nil)])
+                output.member("none", nil as [String]?)
+                output.member("nothing", nil as Item?)
+                output.member("one", Item(name: "\"b\"", number: .min))
+                output.member("texts", ["x", "é"])
+            }
+            struct Item: JSONObject {
+                var name: String?
+                var number: Int64?
+                func write(to output: inout JSONOutput) {
+                    output.member("name", name)
+                    output.member("number", number)
+                }
+            }
+        }
+        for isOnOneLine in [false, true] {
+            let direct = JSONText.of(["b": [Direct()], "a": []], isOnOneLine: isOnOneLine)
+            #expect(direct == JSONText.of(["b": [Plain()], "a": []], isOnOneLine: isOnOneLine))
+            #expect(JSONText.of(Direct(), isOnOneLine: isOnOneLine) == JSONText.of(Plain(), isOnOneLine: isOnOneLine))
+        }
+    }
+
     @Test func sortsMembersWithinSortedMembers() {
         #expect(
             JSONText.of(["b": ["d": 1, "c": 2], "a": ["f": 3, "e": 4]], isOnOneLine: true)
