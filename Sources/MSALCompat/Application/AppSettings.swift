@@ -113,8 +113,19 @@ extension AppSettings {
     /// Converts and checks the parameters of a token request.
     ///
     /// - Throws: -50000 with -42000 for a reserved scope, an authority of another kind than the application's, a scheme
-    ///   other than bearer, claims that are given twice or cannot be encoded as JSON.
+    ///   other than bearer, claims that are given twice or cannot be encoded as JSON; with the correlation ID of the request.
     private func tokenParameters(_ parameters: MSALTokenParameters) throws(NSError) -> TokenParameters {
+        let correlationID = Self.correlationID(parameters)
+        do throws(NSError) {
+            return try tokenParameters(parameters, correlationID)
+        } catch {
+            throw MSALError.error(error, of: correlationID)
+        }
+    }
+
+    private func tokenParameters(
+        _ parameters: MSALTokenParameters, _ correlationID: CorrelationID
+    ) throws(NSError) -> TokenParameters {
         let authority = parameters.authority?.authority ?? authority
         try check(authority)
         try check(parameters.scopes, authority)
@@ -130,7 +141,7 @@ extension AppSettings {
             scopes: Self.scopeSet(parameters.scopes), redirectURI: redirectURI, claims: try claims(parameters),
             capabilities: capabilities, extraParameters: extra,
             validatesAuthority: authority.kind != .ciam && !knownAuthorities.contains(authority),
-            correlationID: Self.correlationID(parameters))
+            correlationID: correlationID)
     }
 
     /// As in MSAL, one text may name several scopes, separated by spaces.

@@ -95,6 +95,13 @@ extension MSALError {
         error(.wrapped(code), for: TokenError(.invalidDeveloperParameter, message), nil)
     }
 
+    /// Adds the correlation ID of the request to an error.
+    static func error(_ error: NSError, of correlationID: CorrelationID) -> NSError {
+        var userInfo = error.userInfo
+        userInfo[MSALCorrelationIDKey] = correlationID.uuid.uuidString
+        return NSError(domain: error.domain, code: error.code, userInfo: userInfo)
+    }
+
     fileprivate static func error(
         _ mapping: MSALErrorMapping, for error: TokenError, _ kind: Authority.Kind?
     ) -> NSError {

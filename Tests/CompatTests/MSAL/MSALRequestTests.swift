@@ -85,6 +85,35 @@ internal import TokenModel
         #expect(error?.internalCode == -42000)
     }
 
+    // Mirrors: M34 MSIDRequestParameters initWithAuthority, MSIDInteractiveTokenRequestParameters validateParametersWithError: the error of a
+    //   refused request has its correlation ID
+    @Test func namesARefusedRequestByItsCorrelationID() throws {
+        let refused: [(MSALTokenParameters) throws -> Void] = [
+            { $0.scopes = ["openid"] }, { $0.scopes = ["client-1"] },
+            {
+                $0.claimsRequest = MSALClaimsRequest(jsonString: #"{"id_token":{"nickname":null}}"#, error: nil)
+                $0.extraQueryParameters = ["claims": "{}"]
+            },
+        ]
+        let settings = try Self.settings()
+        for change in refused {
+            let silent = Self.silent()
+            let signIn = MSALInteractiveTokenParameters(scopes: ["User.Read"], webviewParameters: Sample.webview)
+            for parameters in [silent, signIn] {
+                try change(parameters)
+                parameters.correlationId = UUID()
+            }
+            let errors = [
+                (silent.correlationId, Sample.failure { _ = try settings.silentRequest(silent) }),
+                (signIn.correlationId, Sample.failure { _ = try settings.interactiveRequest(signIn) }),
+            ]
+            for (correlationID, error) in errors {
+                #expect(error?.internalCode == -42000)
+                #expect(error?.userInfo[MSALCorrelationIDKey] as? String == correlationID?.uuidString)
+            }
+        }
+    }
+
     @Test func acceptsTheClientIDAsAScopeOfB2C() throws {
         let authority = try MSALB2CAuthority(url: try #require(URL(string: Self.b2c)))
         let settings = try Self.settings { $0.authority = authority }
