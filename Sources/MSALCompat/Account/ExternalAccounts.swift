@@ -68,6 +68,7 @@ struct ExternalAccounts: @unchecked Sendable {
             do {
                 try provider.remove(account, wipeAccount: wipeAccount, tenantProfiles: account.tenantProfiles)
             } catch {
+                MSALGlobalConfig.loggerConfig.log(.warning, "an external account provider failed to remove")
                 failure = failure ?? error as NSError
             }
         }

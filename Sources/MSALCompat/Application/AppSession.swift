@@ -18,7 +18,22 @@ struct AppSession: Sendable {
     ///
     /// - Throws: as `AppSettings.silentRequest(_:recent:)`.
     func silentRequest(_ parameters: MSALSilentTokenParameters) throws(NSError) -> AcquireTokenSilent {
-        try settings.silentRequest(parameters, recent: recentRequests)
+        do throws(NSError) {
+            return try settings.silentRequest(parameters, recent: recentRequests)
+        } catch {
+            throw CallLog.failed("acquireTokenSilent", error)
+        }
+    }
+
+    /// Creates a sign-in request from the app's parameters.
+    ///
+    /// - Throws: as `AppSettings.interactiveRequest(_:)`.
+    func interactiveRequest(_ parameters: MSALInteractiveTokenParameters) throws(NSError) -> BeginInteractive {
+        do throws(NSError) {
+            return try settings.interactiveRequest(parameters)
+        } catch {
+            throw CallLog.failed("acquireToken", error)
+        }
     }
 
     /// Acquires a token without user interaction, within a time limit.
@@ -43,7 +58,7 @@ struct AppSession: Sendable {
     private func keptResult(_ request: AcquireTokenSilent) throws -> MSALResult? {
         guard serializedCache == nil, !Task.isCancelled, let token = client.keptResult(for: request) else { return nil }
         let (name, correlationID) = ("acquireTokenSilent", request.parameters.correlationID)
-        logStart(name, correlationID)
+        CallLog.begins(name, correlationID)
         do throws(TokenError) {
             return try convert(token, name, correlationID)
         } catch {
@@ -76,17 +91,28 @@ struct AppSession: Sendable {
     func attachSerializedCache() { serializedCache?.use(client, settings.sharingGroup) }
 
     func remove(_ account: MSALAccount) throws {
-        try removeAndWait(try settings.removal(of: account))
+        let name = "remove"
+        let request: RemoveAccount
+        do throws(NSError) {
+            request = try settings.removal(of: account)
+        } catch {
+            throw CallLog.failed(name, error)
+        }
+        try removeAndWait(request, name)
         try externalAccounts.remove(account, wipeAccount: false)
     }
 
     /// Removes what a request names, between the two calls of the cache's delegate.
-    func removeAndWait(_ request: RemoveAccount) throws(NSError) {
+    ///
+    /// - Parameter name: the name of the call in the log.
+    func removeAndWait(_ request: RemoveAccount, _ name: String) throws(NSError) {
         serializedCache?.announceChange()
         defer { serializedCache?.announceChanged() }
         do throws(TokenError) {
             _ = try client.removeAccountAndWait(request)
+            CallLog.removed(name)
         } catch {
+            CallLog.failed(name, error.code)
             throw MSALError.error(for: error)
         }
     }
@@ -96,7 +122,7 @@ struct AppSession: Sendable {
         _ name: String, _ correlationID: CorrelationID, isSignIn: Bool = false,
         _ work: () async throws(TokenError) -> TokenResult
     ) async throws -> MSALResult {
-        logStart(name, correlationID)
+        CallLog.begins(name, correlationID)
         if let serializedCache { await runBlockingAppCode { serializedCache.announceAccess() } }
         do throws(TokenError) {
             let token = try await work()
@@ -117,16 +143,12 @@ struct AppSession: Sendable {
         }
     }
 
-    private func logStart(_ name: String, _ correlationID: CorrelationID) {
-        MSALGlobalConfig.loggerConfig.log(.info, "\(name) begins, correlation ID \(correlationID)")
-    }
-
     /// Converts a token, and logs that there is one.
     private func convert(
         _ token: TokenResult, _ name: String, _ correlationID: CorrelationID
     ) throws(TokenError) -> MSALResult {
         let result = try MSALResult(token, kind: settings.authority.kind)
-        MSALGlobalConfig.loggerConfig.log(.info, "\(name) has a token, correlation ID \(correlationID)")
+        CallLog.hasToken(name, correlationID)
         return result
     }
 
@@ -134,10 +156,7 @@ struct AppSession: Sendable {
     private func failure(
         _ error: TokenError, _ name: String, _ correlationID: CorrelationID, isSignIn: Bool = false
     ) -> NSError {
-        // Only the code, because the message of the identity provider may contain personal data.
-        MSALGlobalConfig.loggerConfig.log(
-            error.code == .cancelled ? .info : .error,
-            "\(name) failed with \(error.code.name), correlation ID \(correlationID)")
+        CallLog.failed(name, error.code, correlationID)
         let error = error.answering(correlationID)
         return MSALError.asyncError(for: error, kind: settings.authority.kind, isOfSignIn: isSignIn)
     }
@@ -159,6 +178,7 @@ extension AppSession {
         do throws(TokenError) {
             return try await client.listAccounts(settings.listRequest(filter))
         } catch {
+            CallLog.failed("accounts", error.code)
             throw MSALError.asyncError(for: error)
         }
     }
@@ -170,6 +190,7 @@ extension AppSession {
         do throws(TokenError) {
             return try client.listAccountsAndWait(settings.listRequest(filter))
         } catch {
+            CallLog.failed("accounts", error.code)
             throw MSALError.error(for: error)
         }
     }
@@ -229,6 +250,7 @@ extension AppSession {
         do throws(TokenError) {
             return try await client.currentAccount(currentAccountRequest)
         } catch {
+            CallLog.failed("getCurrentAccount", error.code)
             throw MSALError.asyncError(for: error)
         }
     }
@@ -244,6 +266,7 @@ extension AppSession {
         do throws(TokenError) {
             return try client.currentAccountAndWait(currentAccountRequest)
         } catch {
+            CallLog.failed("getCurrentAccount", error.code)
             throw MSALError.error(for: error)
         }
     }
@@ -267,7 +290,9 @@ extension AppSession {
     /// Returns the only account of these; nil if there is none.
     private static func onlyAccount(of accounts: [MSALAccount]) throws(NSError) -> MSALAccount? {
         guard accounts.count < 2 else {
-            throw MSALError.error(.internalErrorAmbiguousAccount, "several accounts are signed in")
+            throw CallLog.failed(
+                "getCurrentAccount",
+                MSALError.error(.internalErrorAmbiguousAccount, "several accounts are signed in"))
         }
         return accounts.first
     }

@@ -216,7 +216,7 @@ open class MSALPublicClientApplication: NSObject {
             completionBlock($0.value, $0.error)
         }.call {
             let session = try configured()
-            let request = try session.settings.interactiveRequest(parameters)
+            let request = try session.interactiveRequest(parameters)
             return { try await session.acquireToken(request) }
         }
     }
@@ -231,7 +231,7 @@ open class MSALPublicClientApplication: NSObject {
     @discardableResult
     open func acquireToken(with parameters: MSALInteractiveTokenParameters) async throws -> MSALResult {
         let session = try configured()
-        return try await session.acquireToken(try session.settings.interactiveRequest(parameters))
+        return try await session.acquireToken(try session.interactiveRequest(parameters))
     }
 
     /// Cancels the sign-in in progress in this process, of MSAL or of ADAL. A request of MSAL then fails with

@@ -21,6 +21,19 @@ extension AppSession {
     /// - Throws: -50000 with -42000 if the account has neither identifier nor username, or if the sign-out page is to
     ///   be opened and the parameters were created without webview parameters.
     func signout(_ account: MSALAccount, _ parameters: MSALSignoutParameters) throws(NSError) -> Signout {
+        do throws(NSError) {
+            return try description(of: account, parameters)
+        } catch {
+            throw CallLog.failed(Self.signoutName, error)
+        }
+    }
+
+    /// The name of a sign-out in the log.
+    private static let signoutName = "signout"
+
+    private func description(
+        of account: MSALAccount, _ parameters: MSALSignoutParameters
+    ) throws(NSError) -> Signout {
         guard !parameters.signoutFromBrowser || parameters.hasWebviewParameters else {
             throw MSALError.error(
                 .internalErrorInvalidParameter,
@@ -53,15 +66,17 @@ extension AppSession {
 
     /// The blocking form of `perform(_:)`.
     func performAndWait(_ signout: Signout) throws -> Bool {
-        try removeAndWait(signout.request)
+        try removeAndWait(signout.request, Self.signoutName)
         return try conclude(signout, notified: notifyProviders(of: signout))
     }
 
     private func remove(_ request: RemoveAccount) async -> Result<Void, any Error> {
         do throws(TokenError) {
             _ = try await client.removeAccount(request)
+            CallLog.removed(Self.signoutName)
             return .success(())
         } catch {
+            CallLog.failed(Self.signoutName, error.code)
             return .failure(MSALError.asyncError(for: error))
         }
     }
@@ -99,6 +114,7 @@ extension AppSession {
                 MSALGlobalConfig.loggerConfig.log(.warning, "the browser failed to open the sign-out page")
             }
         } catch {
+            CallLog.failed(Self.signoutName, error.code)
             throw MSALError.error(for: error)
         }
     }
