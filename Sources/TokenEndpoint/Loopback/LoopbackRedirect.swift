@@ -172,8 +172,7 @@ package final class LoopbackRedirect: Sendable {
                 let admission = peers.admit(channel)
                 thread.keep(until: admission)
                 return admission.flatMapThrowing {
-                    guard inbox.acceptConnection() else { throw ChannelError.inputClosed }
-                    channel.closeFuture.whenComplete { _ in inbox.connectionClosed() }
+                    inbox.accept(channel)
                     var limits = NIOHTTPDecoderLimitConfiguration()
                     limits.maxHeaderFieldSize = LoopbackRequestHandler.sizeLimit
                     limits.maxHeaderListSize = LoopbackRequestHandler.sizeLimit

@@ -97,7 +97,7 @@ final class LoopbackInbox: Sendable {
     }
 
     /// The largest number of connections, which protects the agent's file descriptors. A browser opens a few.
-    private static let connectionLimit = 16
+    static let connectionLimit = 16
 
     private let path: String
     private let state: Secret
@@ -105,7 +105,8 @@ final class LoopbackInbox: Sendable {
     private let continuation: AsyncStream<String>.Continuation
     /// Nil while the response is awaited.
     private let ending = Mutex<Ending?>(nil)
-    private let connections = Mutex(0)
+    /// The open connections, the oldest first.
+    private let connections = Mutex<[any Channel]>([])
     /// The unguessable path that leads to the sign-in page, and the URL of that page.
     private let launch = Mutex<(path: Secret, page: String)?>(nil)
 
@@ -152,14 +153,16 @@ final class LoopbackInbox: Sendable {
         continuation.finish()
     }
 
-    /// Counts a new connection; returns false if there are too many. `connectionClosed` is called when an accepted one closes.
-    func acceptConnection() -> Bool {
-        connections.withLock { count in
-            guard count < Self.connectionLimit else { return false }
-            count += 1
-            return true
+    /// Adds a connection until it closes. If there are too many, the oldest one is closed: a browser sends its request at once, while a process
+    /// of the user's, such as a sandboxed app, or a web page can keep connections open without sending one.
+    func accept(_ channel: any Channel) {
+        let oldest = connections.withLock { connections -> (any Channel)? in
+            connections.append(channel)
+            return connections.count > Self.connectionLimit ? connections.removeFirst() : nil
         }
+        channel.closeFuture.whenComplete { _ in
+            self.connections.withLock { connections in connections.removeAll { $0 === channel } }
+        }
+        oldest?.close(promise: nil)
     }
-
-    func connectionClosed() { connections.withLock { $0 -= 1 } }
 }

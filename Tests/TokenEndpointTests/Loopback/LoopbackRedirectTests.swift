@@ -213,21 +213,24 @@ internal import TokenModel
         redirect.close()
     }
 
-    /// Each connection has a file descriptor of the agent.
-    @Test func servesFewConnectionsAtATime() async throws {
+    /// Any process of the user can connect to the listener and send nothing, such as a sandboxed app.
+    @Test func servesABrowserBesideManyConnectionsThatSendNothing() async throws {
         let redirect = try await LoopbackRedirect.listen(
             redirectURI: "http://127.0.0.1/cb", state: "s", userID: geteuid(), timeout: .seconds(600))
         defer { redirect.close() }
         let port = try Self.port(of: redirect)
         var idle: [Int32] = []
         defer { for descriptor in idle { close(descriptor) } }
-        for _ in 0..<100 {
-            idle.append(try LoopbackSocket.connected(to: port))
-            guard (try? await WebClient.send(redirect.redirectURI)) == nil else { continue }
-            #expect(idle.count > 8, "a browser opens a few")
-            return
-        }
-        Issue.record("another connection is served")
+        for _ in 0..<LoopbackInbox.connectionLimit + 4 { idle.append(try LoopbackSocket.connected(to: port)) }
+        let shown = try await open(redirect.redirectURI + "?code=c1&state=s")
+        #expect(shown.page.contains("You are signed in"))
+        // Each connection has a file descriptor of the agent.
+        var byte: UInt8 = 0
+        let received = recv(idle[0], &byte, 1, 0)
+        #expect(received == 0, "the oldest connection is closed")
+        let last = idle[LoopbackInbox.connectionLimit + 3]
+        let isOpen = recv(last, &byte, 1, Int32(MSG_DONTWAIT)) == -1 && errno == EAGAIN
+        #expect(isOpen, "the latest one is kept")
     }
 
     /// Those that have ended do not count.
