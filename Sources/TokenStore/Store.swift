@@ -191,6 +191,12 @@ package final class Store: Sendable {
         if isNew { queue.async { self.writeWaiting() } }
     }
 
+    /// Writes the write-ahead log into the database and empties it, after the earlier operations: until then, the log has records that were
+    /// removed. If that fails, the next commit tries again.
+    package func truncateLog() async {
+        try? await onQueue { engine throws(TokenError) in engine.truncateLogAfterRemoval() }
+    }
+
     /// Makes all of a long commit durable, or nothing. Its changes are requested batch by batch and are not kept in memory.
     ///
     /// - Parameter batch: returns the changes of the batch with a number, counted from 0; nil after the last. Called on the

@@ -14,6 +14,9 @@ protocol RecordStore: Sendable {
         batches batch: @escaping @Sendable (Int) throws(TokenError) -> [StoreChange]?
     ) async throws(TokenError)
 
+    /// Empties the write-ahead log, which has records that were removed.
+    func truncateLog() async
+
     /// Returns the records with these keys that the store has.
     func records(with keys: [RecordKey]) async throws(TokenError) -> [StoredRecord]
 

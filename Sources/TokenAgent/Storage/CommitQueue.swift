@@ -282,9 +282,12 @@ final class CommitQueue {
             if await write(steps, without: earlier, of: attempt) { return }
         }
         do throws(TokenError) {
-            try await store.commit(earlier + steps, gatheringFor: gatheringTime)
+            let written = earlier + steps
+            try await store.commit(written, gatheringFor: gatheringTime)
             unsaved.endWriting(attempt)
-            unsaved.supersede(earlier + steps)
+            unsaved.supersede(written)
+            // A copy of the files from after a sign-out has no refresh token of the account.
+            if written.contains(where: \.removesRefreshTokens) { await store.truncateLog() }
         } catch {
             if await write(steps, without: earlier, of: attempt) { return }
             unsaved.failWriting(attempt)

@@ -259,8 +259,8 @@ final class StoreDatabase {
     static let applicationID = 0x5353_4F41
 
     /// Every commit is flushed (WAL with FULL), on macOS out of the disk's cache too, as far as its SQLite does that (fullfsync; without
-    /// effect on other systems). Deleted records are overwritten, so that no sealed token remains in free pages, and the log is truncated
-    /// after it has been written into the database.
+    /// effect on other systems). Deleted records are overwritten, so that no sealed token remains in free pages. The log, which has them
+    /// until then, is cut to 1 MiB after it has been written into the database, and emptied by `Store.truncateLog`.
     static let settings = """
         PRAGMA journal_mode = WAL;
         PRAGMA synchronous = FULL;

@@ -143,7 +143,7 @@ extension StoreEngine {
 
 extension StoreChange {
     /// Whether the change can remove a refresh token.
-    fileprivate var removesRefreshTokens: Bool {
+    package var removesRefreshTokens: Bool {
         switch self {
         case .put: false
         case .delete(let key): key.kind == .refreshToken

@@ -133,6 +133,12 @@ extension StoreEngine {
         }
     }
 
+    /// Truncates the log after a removal, unless records wait to be written: these are written to a new file, or truncate the log as well.
+    func truncateLogAfterRemoval() {
+        guard keys != nil, pending?.records == nil, !isReplacing else { return }
+        truncateLog()
+    }
+
     /// Truncates the log; if that fails, or the database is not open, the next commit tries again.
     func truncateLog() {
         guard let database else { return pending = .truncateLog }

@@ -109,6 +109,19 @@ internal import TokenWire
         }
     }
 
+    /// Whoever gets a copy of the folder later, with its key, gets no token of an account that is signed out.
+    @Test func hasNothingInItsLogAfterASignOut() async throws {
+        try await AgentFixture.with { f in
+            let parameters = try f.parameters()
+            let alice = try await f.signIn("alice@contoso.com", parameters).account.reference
+            let log = URL(filePath: f.folder.file("state/cache.sqlite-wal"))
+            #expect(try !Data(contentsOf: log).isEmpty)
+            let request = RemoveAccount(clientID: parameters.clientID, account: alice)
+            #expect(try await f.agent.removeAccount(request).removed)
+            #expect(try Data(contentsOf: log).isEmpty)
+        }
+    }
+
     @Test func writesRecordsAgainThatTheStoreHasLost() async throws {
         let disk = try FaultyDisk()
         try await AgentFixture.with(disk: disk) { f in

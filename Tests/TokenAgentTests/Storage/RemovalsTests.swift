@@ -64,6 +64,30 @@ internal import TokenStore
         #expect(await !parts.hasUnsavedChanges)
     }
 
+    /// Until then, a copy of the store's files has the tokens.
+    @Test func acknowledgesARemovalAfterTheLogIsEmptied() async throws {
+        try await parts.signIn("alice", "1").value()
+        #expect(parts.store.truncations == 0, "a sign-in removes nothing")
+        parts.store.hold()
+        let removal = await parts.signOut("alice")
+        let deletion = await parts.store.commits.next()
+        #expect(parts.store.truncations == 0)
+        deletion.succeed()
+        #expect(try await removal.value())
+        #expect(parts.store.truncations == 1)
+    }
+
+    /// Earlier failed changes are written with the next ones.
+    @Test func emptiesTheLogAfterARemovalThatIsWrittenLater() async throws {
+        try await parts.signIn("alice", "1").value()
+        parts.store.fail()
+        #expect(try await parts.signOut("alice").error()?.code == .storeUnavailable)
+        #expect(parts.store.truncations == 0)
+        parts.store.fail(false)
+        try await parts.signIn("bob", "2").value()
+        #expect(parts.store.truncations == 1)
+    }
+
     /// The success of a removal says that the tokens are gone for good.
     @Test func acknowledgesARemovalThatFindsNothingAfterTheOneThatRemovedIt() async throws {
         try await parts.signIn("alice", "1").value()

@@ -40,6 +40,7 @@ final class ScriptedStore: CacheStore {
         var locks = 0
         var isAskingKeyring = false
         var windows: [Duration] = []
+        var truncations = 0
         var records: [RecordKey: [UInt8]] = [:]
         var report = {
             var report = StoreReport()
@@ -90,6 +91,11 @@ final class ScriptedStore: CacheStore {
         }
         try await commit(changes)
     }
+
+    func truncateLog() async { state.withLock { $0.truncations += 1 } }
+
+    /// The number of times that the log was emptied.
+    var truncations: Int { state.withLock { $0.truncations } }
 
     func records(with keys: [RecordKey]) async throws(TokenError) -> [StoredRecord] { try read(keys) }
 

@@ -56,6 +56,31 @@ internal import TokenStore
         #expect(folder.mode(of: "cache.sqlite-wal") == nil)
     }
 
+    @Test func keepsNothingOfADeletedRecordInItsFilesWhenItsLogIsEmptied() async throws {
+        let folder = try StoreFolder()
+        let store = try folder.open()
+        try await store.commit([.put(.sample(1))])
+        let copy = try folder.copyWithoutClosing()
+        let connection = try StoreDatabase.connect(copy.file)
+        let select = try connection.prepare("SELECT body FROM sealed")
+        try #require(try select.step())
+        let sealed = Data(select.blob(0))
+        func isOnTheDisk() throws -> Bool {
+            try folder.names.contains { name in
+                try Data(contentsOf: URL(filePath: "\(folder.path)/\(name)")).range(of: sealed) != nil
+            }
+        }
+        try await store.commit([.delete(.sample(1))])
+        #expect(try isOnTheDisk(), "the log has it")
+        await store.truncateLog()
+        #expect(try !isOnTheDisk())
+        try await store.commit([.put(.sample(2))])
+        await store.close()
+        let again = try folder.open()
+        #expect(try await again.load() == [.sample(2)])
+        await again.close()
+    }
+
     /// By a backup that restores an earlier log beside the database, which changes seldom.
     @Test(arguments: [false, true])
     func losesNothingIfItsLogIsRemovedOrReplaced(isReplaced: Bool) async throws {

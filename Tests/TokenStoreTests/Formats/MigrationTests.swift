@@ -96,6 +96,21 @@ internal import TokenModel
         await again.close()
     }
 
+    /// The sealed records wait until the disk can be written.
+    @Test func keepsTheRecordsOfAStoreOfVersion1WhenItsLogIsToBeEmptied() async throws {
+        let (folder, disk) = (try StoreFolder(fixture: "store-1"), try FaultyDisk())
+        disk.fail(.write)
+        let store = try folder.open(vfs: disk.name, keys: Self.accepting)
+        #expect(try await store.load().count == 14)
+        await store.truncateLog()
+        disk.recover()
+        try await store.commit([.put(.sample(1))])
+        await store.close()
+        let again = try folder.open()
+        #expect(try await again.load().count == 15)
+        await again.close()
+    }
+
     private static let accepting = KeySettings(acceptsUnsealed: true)
 
     private func contents(of folder: StoreFolder) async throws -> [StoredRecord] {
