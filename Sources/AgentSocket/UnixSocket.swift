@@ -97,7 +97,8 @@ package enum UnixSocket {
         case stream, datagram
     }
 
-    /// Creates a stream socket: non-blocking, closed on exec and, where that is an option of the socket, without SIGPIPE.
+    /// Creates a stream socket: non-blocking, closed on exec and, where that is an option of the socket, without SIGPIPE. Its number is never
+    /// that of a standard stream.
     package static func make() throws(TokenError) -> Int32 {
         let descriptor = make(.stream)
         guard descriptor >= 0 else {
@@ -110,10 +111,11 @@ package enum UnixSocket {
     package static func make(_ kind: Kind) -> Int32 {
         #if os(Linux)
             let type = kind == .stream ? SOCK_STREAM : SOCK_DGRAM
-            let descriptor = socket(
-                AF_UNIX, Int32(type.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
+            let descriptor = agent_above_standard_streams(
+                socket(AF_UNIX, Int32(type.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0))
         #else
-            let descriptor = socket(AF_UNIX, kind == .stream ? SOCK_STREAM : SOCK_DGRAM, 0)
+            let descriptor = agent_above_standard_streams(
+                socket(AF_UNIX, kind == .stream ? SOCK_STREAM : SOCK_DGRAM, 0))
             guard descriptor >= 0 else { return descriptor }
             _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
             _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)

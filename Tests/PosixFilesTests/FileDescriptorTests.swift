@@ -22,4 +22,22 @@ internal import Testing
         let count = try await received
         #expect(count == bytes.count)
     }
+
+    /// What an app writes to a standard stream that is closed would go into the pipe.
+    @Test func makesNoPipeWithTheNumberOfAClosedStandardStream() async {
+        await #expect(processExitsWith: .success) {
+            for stream in STDIN_FILENO...STDERR_FILENO { close(stream) }
+            let ends = try PipeEnds(isNonBlocking: true)
+            for end in [ends.read, ends.write] {
+                #expect(end > STDERR_FILENO)
+                #expect(fcntl(end, F_GETFD) & FD_CLOEXEC != 0)
+                #expect(fcntl(end, F_GETFL) & O_NONBLOCK != 0)
+            }
+            var byte: UInt8 = 7
+            let written = write(ends.write, &byte, 1)
+            byte = 0
+            let count = read(ends.read, &byte, 1)
+            #expect(written == 1 && count == 1 && byte == 7)
+        }
+    }
 }

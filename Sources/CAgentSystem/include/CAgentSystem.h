@@ -156,8 +156,13 @@ int agent_search_socket_user(const void *own, const void *remote, uint32_t *user
    too long. Linux only. */
 int agent_search_socket_table(const char *path, const void *own, const void *remote, int is_ipv4, uint32_t *user);
 
+/* Gives a new descriptor another number if it has that of a standard stream, which is free if the stream is closed: what the app writes to
+   the stream would go into this file. It is closed on exec then. The number; negative, with `errno`, if `descriptor` is, or no number is
+   left. */
+int agent_above_standard_streams(int descriptor);
+
 /* Makes a pipe: `ends[0]` is read from, `ends[1]` written to. Both are closed on exec; on Linux from the moment they exist, so that a
-   program that another thread starts meanwhile inherits none. 0, or an errno. */
+   program that another thread starts meanwhile inherits none. Neither has the number of a standard stream. 0, or an errno. */
 int agent_make_pipe(int ends[2], int is_nonblocking);
 
 /* Makes two connected Unix sockets, which do not wait. Otherwise as `agent_make_pipe`. */
@@ -294,6 +299,10 @@ void agent_release_code(void);
 
 /* Gives the pages of released memory back to the system. Without effect on macOS, and with another C library than glibc. */
 void agent_release_memory(void);
+
+/* The memory of the thread-local variables of the app and its libraries, in bytes, if the C library takes it from the stack of each thread;
+   else 0. */
+size_t agent_thread_local_size(void);
 
 /* Creates threads that exist at the same time, 32 at most, and ends them; 0, or the errno if there is no room for so many. */
 int agent_try_threads(int count);
