@@ -23,6 +23,15 @@ package struct FileIdentity: Sendable, Equatable {
     }
 }
 
+extension FileIdentity {
+    /// Returns nil if the descriptor is not open.
+    package init?(ofDescriptor number: Int32) {
+        var status = stat()
+        guard fstat(number, &status) == 0 else { return nil }
+        self.init(status)
+    }
+}
+
 /// The status of a file; nil if there is none.
 ///
 /// - Throws: if that cannot be found out.
@@ -59,8 +68,7 @@ extension FileStatus {
 extension FileDescriptor {
     /// Whether a path leads to this file.
     package func isAt(_ path: String) -> Bool {
-        var own = stat()
-        guard fstat(number, &own) == 0, let other = try? FileIdentity(path) else { return false }
-        return FileIdentity(own) == other
+        guard let own = FileIdentity(ofDescriptor: number), let other = try? FileIdentity(path) else { return false }
+        return own == other
     }
 }

@@ -25,23 +25,25 @@ struct ConnectionReader {
     }
 
     func run() {
-        // Made before the first connection: without descriptors for it, no connection could be used.
-        let wake: PipeEnds
-        do throws(SystemError) {
-            wake = try PipeEnds(isNonBlocking: true)
-        } catch {
-            return connection.endCalls(with: TokenError(.agentUnavailable, "no pipe: \(error)"))
-        }
-        defer {
-            close(wake.read)
-            close(wake.write)
-        }
         var isNeeded = true
         while isNeeded {
+            // Made before the connection: without descriptors for it, no connection could be used. And for each one: the app may have closed
+            // the descriptors of the last one.
+            let wake: (read: OwnDescriptor, write: OwnDescriptor)
+            do throws(SystemError) {
+                let ends = try PipeEnds(isNonBlocking: true)
+                wake = (OwnDescriptor(ends.read), OwnDescriptor(ends.write))
+            } catch {
+                return connection.endCalls(with: TokenError(.agentUnavailable, "no pipe: \(error)"))
+            }
+            defer {
+                wake.read.close()
+                wake.write.close()
+            }
             let socket: Int32?
             do throws(TokenError) { socket = try connect() } catch { return connection.endCalls(with: error) }
             guard let socket else { return }
-            serve(socket, wake)
+            serve(OwnDescriptor(socket), wake)
             let (ended, hasCallsLeft) = connection.state.withLock { $0.connectionBroke() }
             for call in ended { call.deliver(.failure(AgentConnection.gone)) }
             isNeeded = hasCallsLeft
@@ -99,14 +101,14 @@ struct ConnectionReader {
     /// Uses a connection until it breaks or the client is closed, and closes it then.
     ///
     /// - Parameter wake: a pipe. A byte in it wakes the thread, which then looks at the state of the connection.
-    private func serve(_ socket: Int32, _ wake: PipeEnds) {
-        UnixSocket.letReadersWait(on: socket, milliseconds: 1)
+    private func serve(_ socket: OwnDescriptor, _ wake: (read: OwnDescriptor, write: OwnDescriptor)) {
+        UnixSocket.letReadersWait(on: socket.number, milliseconds: 1)
         var hello = Hello(appName: appName)
         hello.acceptsPage = results != nil
         let frame = (try? RequestFrame.encode(hello, id: connection.newID())) ?? []
-        connection.stream.withLock { $0 = ReplyStream(socket: socket, results: results) }
+        connection.stream.withLock { $0 = ReplyStream(socket: socket.number, results: results) }
         let late = connection.state.withLock {
-            $0.opened(socket: socket, wake: wake.write, hello: frame, at: .now)
+            $0.opened(socket: socket.number, wake: wake.write.number, hello: frame, at: .now)
         }
         for call in late { call.deliver(.failure(AgentConnection.late)) }
         deliverReplies(from: socket, wake: wake.read)
@@ -117,21 +119,20 @@ struct ConnectionReader {
             stream = nil
             results?.drop()
         }
-        // Closing is not enough: a copy (`fork`) of this process has the descriptor too, and the agent would take the connection for open.
-        shutdown(socket, Int32(SHUT_RDWR))
-        close(socket)
+        socket.close(endsConnection: true)
     }
 
-    private func deliverReplies(from socket: Int32, wake: Int32) {
+    private func deliverReplies(from socket: OwnDescriptor, wake: OwnDescriptor) {
         while let wait = connection.state.withLock({ $0.nextWait() }) {
             var events = [
-                pollfd(fd: socket, events: wait.events, revents: 0),
-                pollfd(fd: wake, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: socket.number, events: wait.events, revents: 0),
+                pollfd(fd: wake.number, events: Int16(POLLIN), revents: 0),
             ]
             let count = poll(&events, 2, wait.deadline.pollTimeout(from: .now))
             // An app that has forbidden itself to open files (RLIMIT_NOFILE) may not wait for two of them either.
             guard count >= 0 || errno == EINTR else { return }
-            if events[1].revents != 0 { drain(wake) }
+            guard socket.isOpen, wake.isOpen else { return }
+            if events[1].revents != 0 { drain(wake.number) }
             if events[0].revents & Int16(POLLOUT) != 0 { connection.state.withLock { _ = $0.flush() } }
             if events[0].revents & ~Int16(POLLOUT) != 0,
                 !connection.receive(waits: false, { connection.deliver($0) })
@@ -147,3 +148,31 @@ struct ConnectionReader {
         _ = read(descriptor, &bytes, 16)
     }
 }
+
+/// A descriptor of a connection. An app may close all those of its process (`closefrom`), these too, and open files that have their numbers
+/// then. The files of the app are left alone.
+struct OwnDescriptor {
+    let number: Int32
+    private let identity: FileIdentity?
+
+    /// - Parameter number: an open descriptor.
+    init(_ number: Int32) {
+        (self.number, identity) = (number, FileIdentity(ofDescriptor: number))
+    }
+
+    /// Whether the descriptor is open, and still that of the same file.
+    var isOpen: Bool { FileIdentity(ofDescriptor: number) == identity }
+
+    /// Closes the descriptor, if the app has not.
+    ///
+    /// - Parameter endsConnection: whether to end a connection first. Closing is not enough: a copy (`fork`) of this process has the
+    ///   descriptor too, and the agent would take the connection for open.
+    func close(endsConnection: Bool = false) {
+        guard isOpen else { return }
+        if endsConnection { shutdown(number, Int32(SHUT_RDWR)) }
+        systemClose(number)
+    }
+}
+
+/// `close(2)`; the method above hides the function.
+private func systemClose(_ descriptor: Int32) { close(descriptor) }

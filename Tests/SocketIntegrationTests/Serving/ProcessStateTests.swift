@@ -123,7 +123,7 @@ internal import TokenModel
                 try #require(setrlimit(files, &limit) == 0)
                 let error = #expect(throws: TokenError.self) { try outcome.get() }
                 #expect(error?.code == .agentUnavailable)
-                #expect(error?.message.hasPrefix("no socket: ") == true)
+                #expect(error?.message.hasPrefix("no pipe: ") == true)
                 close(peer)
             }
         }
