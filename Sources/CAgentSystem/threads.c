@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #if defined(__linux__)
+#include <link.h>
 #include <sys/syscall.h>
 #endif
 
@@ -66,3 +67,22 @@ int agent_try_threads(int count) {
     munmap(stacks, size);
     return code;
 }
+
+#if defined(__linux__)
+static int add_thread_locals(struct dl_phdr_info *object, size_t size, void *sum) {
+    (void)size;
+    for (int index = 0; index < object->dlpi_phnum; index++) {
+        if (object->dlpi_phdr[index].p_type != PT_TLS) continue;
+        *(size_t *)sum += object->dlpi_phdr[index].p_memsz + object->dlpi_phdr[index].p_align;
+    }
+    return 0;
+}
+
+size_t agent_thread_local_size(void) {
+    size_t sum = 0;
+    dl_iterate_phdr(add_thread_locals, &sum);
+    return sum;
+}
+#else
+size_t agent_thread_local_size(void) { return 0; }
+#endif

@@ -10,14 +10,14 @@ internal import CAgentSystem
 /// Starts detached threads for work that blocks, which must not run in Swift's cooperative pool.
 enum BackgroundThread {
     /// Runs `body` on a new thread with a stack of 512 KiB and with every signal blocked, so that the app's signal
-    /// handlers run on the app's threads only.
+    /// handlers run on the app's threads only. Thread-local variables, of which some apps have megabytes, have memory besides.
     ///
     /// - Returns: false if no thread can be created; `body` is not run then.
     static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
         pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-        pthread_attr_setstacksize(&attributes, 512 * 1024)
+        pthread_attr_setstacksize(&attributes, 512 * 1024 + agent_thread_local_size())
         defer { pthread_attr_destroy(&attributes) }
         let box = Unmanaged.passRetained(Box(body))
         #if os(Linux)
