@@ -66,6 +66,7 @@ struct AgentProgram {
             configuration, environment, named: arguments.config, allowsLoopbackHTTP: arguments.allowLoopbackHttp,
             hasMetricsSocket: arguments.metricsSocket != nil, socketPath: options.socketPath)
         options.readConfiguration = { () throws(TokenError) in try reader.read() }
+        ResourceLimits.raiseFileSizeAndProcessorTime()
         try ResourceLimits.requireAddressSpace()
         // The agent needs some descriptors itself: for its store, its listeners and its connections to token endpoints. The helper, which
         // inherits the limit, needs a few as well.

@@ -14,9 +14,13 @@ package enum ResourceLimits {
     #if canImport(Glibc)
         private static let openFiles = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         private static let addressSpace = __rlimit_resource_t(RLIMIT_AS.rawValue)
+        private static let fileSize = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+        private static let processorTime = __rlimit_resource_t(RLIMIT_CPU.rawValue)
     #else
         private static let openFiles = RLIMIT_NOFILE
         private static let addressSpace = RLIMIT_AS
+        private static let fileSize = RLIMIT_FSIZE
+        private static let processorTime = RLIMIT_CPU
     #endif
 
     /// Raises the soft limit of open files to the hard limit, at most 65,536. Each connection is an open file, and the usual soft
@@ -49,6 +53,17 @@ package enum ResourceLimits {
 
     /// Those of an agent without connections, and some for the store, token endpoints and a few apps.
     private static let fewestOpenFiles = 64
+
+    /// Raises the soft limits of the size of files and of processor time to the hard limits. Those of the app that has started the agent are
+    /// meant for the app: the agent could save no token of any app, or be ended by SIGXCPU.
+    package static func raiseFileSizeAndProcessorTime() {
+        for resource in [fileSize, processorTime] {
+            var limit = rlimit()
+            guard getrlimit(resource, &limit) == 0, limit.rlim_cur < limit.rlim_max else { continue }
+            limit.rlim_cur = limit.rlim_max
+            _ = setrlimit(resource, &limit)
+        }
+    }
 
     /// Raises the soft limit of the address space to the hard limit if it is too low.
     ///

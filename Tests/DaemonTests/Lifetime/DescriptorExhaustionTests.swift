@@ -31,6 +31,22 @@ internal import TokenWire
             }
         }
 
+        /// An app that starts the agent may have lower limits for itself. The agent could save no token of any app, or would end after that time.
+        @Test func raisesLowSoftLimitsOfTheSizeOfFilesAndOfProcessorTime() async throws {
+            try await AgentProcessFixture.with { f in
+                let command =
+                    "ulimit -S -f 0 && ulimit -S -t 1000 && exec \(Executable.path("sso-agent")) --allow-loopback-http"
+                let agent = RunningAgent(try TestProcess("/bin/sh", ["-c", command], environment: f.environment))
+                try await agent.process.waitForError("listening on \(f.socketPath)")
+                try await f.signIn("alice@contoso.com", try f.parameters())
+                let limits = try String(contentsOfFile: "/proc/\(agent.processID)/limits", encoding: .utf8)
+                // Its name, the soft limit, the hard limit, and the unit.
+                let words = try #require(limits.split(separator: "\n").first { $0.hasPrefix("Max cpu time ") })
+                    .split(separator: " ")
+                #expect(words.count == 6 && words[3] == words[4], "\(words)")
+            }
+        }
+
         /// It would hang, and keep every other agent from starting, when it has no room for the stack of another thread.
         @Test(.disabled(if: Sanitizer.isOn, "a sanitizer needs more memory than the limit"))
         func saysThatTheAddressSpaceIsTooSmallToStart() async throws {
