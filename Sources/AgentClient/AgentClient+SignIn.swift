@@ -142,7 +142,7 @@ public struct SignInPresenter: Sendable {
     ) {
         self.method = method
         self.browserCommands = browserCommands ?? AgentEnvironment.current.browserCommands
-        self.showDeviceCode = showDeviceCode ?? { StandardStream.error.write($0.message + "\n") }
-        self.showNotice = showNotice ?? { StandardStream.error.write($0 + "\n") }
+        self.showDeviceCode = showDeviceCode ?? { StandardStream.error.writeWithoutSignal($0.message + "\n") }
+        self.showNotice = showNotice ?? { StandardStream.error.writeWithoutSignal($0 + "\n") }
     }
 }

@@ -1,3 +1,4 @@
+internal import CAgentSystem
 internal import Synchronization
 
 #if canImport(Glibc)
@@ -15,6 +16,12 @@ package enum StandardStream: Int32, Sendable {
     /// stream is closed or broken.
     package func write(_ text: String) {
         writeUnchecked(TerminalText.neutralised(text))
+    }
+
+    /// Writes all of a text for an app, as ``write(_:)`` does. A stream without a reader does not end the app (SIGPIPE).
+    package func writeWithoutSignal(_ text: String) {
+        var text = TerminalText.neutralised(text)
+        text.withUTF8 { agent_write_without_signal(rawValue, $0.baseAddress, $0.count) }
     }
 
     /// Writes all of a text, whose control characters the terminal obeys.

@@ -311,6 +311,10 @@ int agent_try_threads(int count);
    what is written to the stream. To be called first. */
 void agent_hold_standard_streams(void);
 
+/* Writes to a standard stream, and waits for its reader. The rest is dropped if the stream is closed or broken. A broken one raises no
+   SIGPIPE, which would end the app. */
+void agent_write_without_signal(int stream, const void *bytes, size_t count);
+
 /* Has all threads allocate from one heap, which grows by larger steps than those that glibc makes for further threads: for a short
    process, whose threads take turns. Without effect on macOS, and with another C library than glibc. */
 void agent_use_one_heap(void);

@@ -108,6 +108,23 @@ internal import TokenModel
         #expect(Browser.failure(of: "xdg-open", status: 3) == "the browser “xdg-open” ended with status 3")
     }
 
+    /// The standard error of an app may be a pipe whose reader has ended, as that of a desktop's session may be.
+    @Test func endsNoAppWhoseStandardErrorIsBroken() async {
+        await #expect(processExitsWith: .success) {
+            signal(SIGPIPE, SIG_DFL)
+            var ends: [Int32] = [-1, -1]
+            try #require(pipe(&ends) == 0)
+            close(ends[0])
+            let former = dup(STDERR_FILENO)
+            try #require(dup2(ends[1], STDERR_FILENO) == STDERR_FILENO)
+            SignInPresenter().showNotice("the redirect URI cannot be used on this system")
+            var pending = sigset_t()
+            sigpending(&pending)
+            dup2(former, STDERR_FILENO)
+            #expect(sigismember(&pending, SIGPIPE) == 0)
+        }
+    }
+
     #if os(Linux)
         /// Some programs forbid themselves to open files, so that nothing that takes them over can. Waiting for files has the same limit.
         @Test func endsACallIfTheThreadMayNotWaitForItsReply() async {
