@@ -80,6 +80,9 @@ void agent_serve_keyring(int socket, const char *program, const char *store) {
         (char *)program, "store", "--label=sso-agent", "application", "sso-agent", "store", (char *)store, NULL,
     };
     char *const clear[] = {(char *)program, "clear", "application", "sso-agent", "store", (char *)store, NULL};
+    char *const search[] = {
+        (char *)program, "search", "--all", "application", "sso-agent", "store", (char *)store, NULL,
+    };
     static struct request request;
     static struct reply reply;
     for (;;) {
@@ -90,7 +93,8 @@ void agent_serve_keyring(int socket, const char *program, const char *store) {
         char *const *words = request.operation == AGENT_KEYRING_LOOKUP  ? lookup
                              : request.operation == AGENT_KEYRING_STORE ? save
                              : request.operation == AGENT_KEYRING_CLEAR ? clear
-                                                                        : NULL;
+                             : request.operation == AGENT_KEYRING_SEARCH ? search
+                                                                         : NULL;
         reply.number = request.number;
         reply.status = -1;
         ssize_t count = words != NULL && program != NULL ? run(words, request.input, (size_t)length - HEADER, reply.output, &reply.status) : -1;

@@ -104,7 +104,11 @@ package final class Store: Sendable {
     }
 
     /// The state of the store after its last operation.
-    package var report: StoreReport { lastReport.withLock(\.self) }
+    package var report: StoreReport {
+        var report = lastReport.withLock(\.self)
+        if let problem = keyring.problem, !report.notices.contains(problem) { report.notices.append(problem) }
+        return report
+    }
 
     /// Whether the store waits for its key from the keyring, for a minute at most.
     package var isAskingKeyring: Bool { keyring.isAsked }
@@ -128,7 +132,11 @@ package final class Store: Sendable {
         try await onQueue { engine throws(TokenError) in
             try engine.changeKeySource(to: source, passphrase: passphrase, currentPassphrase: currentPassphrase)
         }
+        await waitForKeyring()
     }
+
+    /// Waits until the keyring has deleted a key that the store does not need any more, or has not done it in time. Commits go on meanwhile.
+    func waitForKeyring() async { await keyring.waitForDeletion() }
 
     /// Reads the key from its source again, and returns the error that the next start of the agent would have; nil if there is
     /// none, or if the source needs the user. Also returns the error of a database that has been removed or replaced, and tries again to
@@ -279,6 +287,8 @@ package final class Store: Sendable {
         dispatchPrecondition(condition: .onQueue(queue))
         return engine.withLock { engine in
             guard let engine else { return .failure(TokenError(.storeUnavailable, "the store is closed")) }
+            // Before other notices of this operation: the log counts those that it has.
+            if let problem = keyring.takeProblem() { engine.addNotice(problem) }
             defer { lastReport.withLock { $0 = engine.report } }
             return Result { () throws(TokenError) in try body(engine) }
         }

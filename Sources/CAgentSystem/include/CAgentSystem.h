@@ -250,7 +250,7 @@ void agent_ask_to_remove_socket(int lane, const char *path);
 int agent_send_question(int lane, int32_t pid, uint64_t start, const char *question);
 int agent_receive_answer(int lane);
 
-enum { AGENT_KEYRING_LOOKUP = 1, AGENT_KEYRING_STORE = 2, AGENT_KEYRING_CLEAR = 3, AGENT_KEYRING_LIMIT = 65536 };
+enum { AGENT_KEYRING_LOOKUP = 1, AGENT_KEYRING_STORE = 2, AGENT_KEYRING_CLEAR = 3, AGENT_KEYRING_SEARCH = 4, AGENT_KEYRING_LIMIT = 65536 };
 
 /* Answers the requests at `socket` to the keyring until its other end is closed: runs `program`, which is `secret-tool`, with the
    attributes of the store at `store`. */

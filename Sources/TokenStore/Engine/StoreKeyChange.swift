@@ -184,15 +184,13 @@ extension StoreEngine {
         if let current = settlement.current, (try? ring.settle(current)) == nil {
             addNotice("\(ring.place(of: current.source)) still has the previous key, too")
         }
-        for source in settlement.retired {
-            guard (try? ring.retire(source)) == nil else { continue }
-            let remedy = source == .secretService ? "unlock the keyring, and restart the agent" : "remove it"
-            addNotice("\(ring.place(of: source)) still has the previous key; \(remedy)")
+        for source in settlement.retired where (try? ring.retire(source)) == nil {
+            addNotice("\(ring.place(of: source)) still has the previous key; remove it")
         }
     }
 
     /// Reports once what every load may find.
-    private func addNotice(_ notice: String) {
+    func addNotice(_ notice: String) {
         if !report.notices.contains(notice) { report.notices.append(notice) }
     }
 

@@ -68,6 +68,8 @@ struct KeyRing {
                         neededKey: "the key\(key.source == .file ? " file" : "") of that time")
                     // The user may have mistyped the passphrase: the store is not replaced.
                     if key.source == .passphrase { locked = locked ?? (Self.wrongPassphrase, key.source) }
+                    // Another keyring, which is locked, may have the key.
+                    if key.source == .secretService { locked = locked ?? (.wrongKeyInKeyring, key.source) }
                 case .damaged: defect = StoreDefect(reason: "the key file \(keyFile.path) is damaged")
                 case .missing where key.source == .secretService: throw .keyringUnavailable
                 case .missing:
@@ -99,7 +101,7 @@ struct KeyRing {
         case .file: return try newWrapping(of: source, beside: old)
         case .secretService:
             // A keyring that does not answer may have the key that is in use, which must not be replaced.
-            if old?.source == source, try secretTool.read().isEmpty { throw .keyringUnavailable }
+            if old?.source == source, try keysInKeyring().isEmpty { throw .keyringRefusal }
             return try newWrapping(of: source, beside: old)
         case .credential, .passphrase:
             let scrypt = source == .passphrase ? scrypt ?? Scrypt.random() : nil
@@ -114,40 +116,46 @@ struct KeyRing {
         let new = Wrapping(source: source, key: SymmetricKey(size: .bits256), isSettled: false)
         let keys = [new.key] + (old?.source == source ? [old?.key].compactMap(\.self) : [])
         guard source == .secretService else {
-            try write(keys, to: source, isSettled: false)
+            if source == .file { try keyFile.write(keys, isSettled: false) }
             return new
         }
-        let wasMarked = keyringMark.exists
-        try keyringMark.write()
-        do throws(TokenError) {
-            try secretTool.write(keys)
-        } catch {
-            // Nothing is sealed with a key that the keyring may have nevertheless.
-            if !wasMarked { keyringMark.remove() }
-            throw error
+        try keyring.exclusively { () throws(TokenError) in
+            let wasMarked = keyringMark.exists
+            // It would be replaced.
+            if old?.source != source, !wasMarked, try secretTool.itemCount() > 0 { throw .keyOfAnotherStore(directory) }
+            try keyringMark.write()
+            do throws(TokenError) {
+                try secretTool.write(keys)
+                // A later start could find another one.
+                guard try secretTool.itemCount() <= 1 else { throw .severalKeysInKeyring }
+                guard try secretTool.read() == keys else { throw .keyringLoss }
+            } catch {
+                // Nothing is sealed with a key that the keyring may have nevertheless. One that it has is deleted by the next start.
+                if !wasMarked, (try? secretTool.itemCount()) != 1 { keyringMark.remove() }
+                throw error
+            }
         }
         return new
     }
 
     /// Makes `current` the only key of its source.
     func settle(_ current: Wrapping) throws(TokenError) {
-        try write([current.key], to: current.source, isSettled: true)
-        if current.source == .secretService { keyringMark.remove() }
+        switch current.source {
+        case .file: try keyFile.write([current.key], isSettled: true)
+        case .secretService:
+            try keyring.exclusively { () throws(TokenError) in
+                try secretTool.write([current.key])
+                keyringMark.remove()
+            }
+        case .credential, .passphrase: break
+        }
     }
 
     /// Marks the key of a source as one that the store may not need any more, before the key comes from another source.
     func unsettle(_ current: Wrapping) throws(TokenError) {
         switch current.source {
-        case .file: try write([current.key], to: .file, isSettled: false)
+        case .file: try keyFile.write([current.key], isSettled: false)
         case .secretService: try keyringMark.write()
-        case .credential, .passphrase: break
-        }
-    }
-
-    private func write(_ keys: [SymmetricKey], to source: KeySource, isSettled: Bool) throws(TokenError) {
-        switch source {
-        case .file: try keyFile.write(keys, isSettled: isSettled)
-        case .secretService: try secretTool.write(keys)
         case .credential, .passphrase: break
         }
     }
@@ -166,13 +174,18 @@ struct KeyRing {
 
     private var hasCredential: Bool { credentialPath.map { FileManager.default.fileExists(atPath: $0) } ?? false }
 
-    /// Deletes the key of a source that is not in use any more.
+    /// Deletes the key of a source that is not in use any more. The deletion of one in the keyring only begins, and reports by itself if it
+    /// fails.
     func retire(_ source: KeySource) throws(TokenError) {
         switch source {
         case .file: try PrivateFiles.store.delete(keyFile.path)
         case .secretService:
-            try secretTool.clear()
-            keyringMark.remove()
+            let (secretTool, keyringMark) = (secretTool, keyringMark)
+            let problem = "\(place(of: source)) still has the previous key; unlock the keyring, and restart the agent"
+            keyring.beginDeletion(orReport: problem) { () throws(TokenError) in
+                try secretTool.clear()
+                keyringMark.remove()
+            }
         case .credential, .passphrase: break
         }
     }
@@ -254,7 +267,7 @@ struct KeyRing {
         case .file: return try keyFile.read()
         case .credential: return .keys([try credential()], isSettled: true)
         case .secretService:
-            let keys = try secretTool.read()
+            let keys = try keysInKeyring()
             return keys.isEmpty ? .missing : .keys(keys, isSettled: keys.count == 1)
         case .passphrase:
             guard let passphrase = settings.passphrase, let scrypt else {
@@ -262,6 +275,10 @@ struct KeyRing {
             }
             return .keys([try scrypt.key(from: passphrase)], isSettled: true)
         }
+    }
+
+    private func keysInKeyring() throws(TokenError) -> [SymmetricKey] {
+        try keyring.exclusively { () throws(TokenError) in try secretTool.read() }
     }
 
     /// Derives a key from the bytes of the credential.

@@ -10,6 +10,7 @@ package struct KeyringHelper: Sendable {
         case lookup = 1
         case store = 2
         case clear = 3
+        case search = 4
     }
 
     /// - Parameter descriptor: the helper's socket for the keyring.

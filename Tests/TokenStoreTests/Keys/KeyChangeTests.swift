@@ -265,6 +265,7 @@ internal import TokenModel
         await store.close()
         let again = try killed.open(keys: keys)
         #expect(try await again.load().count == 3, "\(failure) after \(after)")
+        await again.waitForKeyring()
         let (source, isQuarantined) = (again.report.keySource, !again.report.quarantined.isEmpty)
         await again.close()
         return InterruptedChange(
@@ -287,6 +288,7 @@ internal import TokenModel
         let locked = try folder.open(keys: keys)
         for _ in 0..<2 {
             #expect(try await locked.load().count == 3)
+            await locked.waitForKeyring()
             try await locked.lock()
         }
         #expect(locked.report.notices.count == 1)
@@ -297,6 +299,7 @@ internal import TokenModel
         if isDeleted { try FileManager.default.removeItem(atPath: secret) }
         let unlocked = try folder.open(keys: keys)
         #expect(try await unlocked.load().count == 3)
+        await unlocked.waitForKeyring()
         #expect(unlocked.report.notices == [])
         await unlocked.close()
         #expect(!FileManager.default.fileExists(atPath: secret))

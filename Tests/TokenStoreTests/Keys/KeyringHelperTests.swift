@@ -19,13 +19,16 @@ internal import Testing
                 #expect(found.status == 0 && String(decoding: found.output, as: UTF8.self) == "the key")
                 #expect(helper.run(.clear, input: [])?.status == 0)
                 #expect(helper.run(.lookup, input: [])?.status == 1)
+                #expect(helper.run(.search, input: [])?.status == 0)
             }
             let log = try String(contentsOfFile: folder.file("log"), encoding: .utf8)
+            let lines = log.split(separator: "\n")
             #expect(
-                log.split(separator: "\n").prefix(2) == [
+                lines.prefix(2) == [
                     "lookup application sso-agent store /home/alice/state",
                     "store --label=sso-agent application sso-agent store /home/alice/state",
                 ])
+            #expect(lines.last == "search --all application sso-agent store /home/alice/state")
         }
 
         /// An attacker in the agent's process can send the helper anything.
@@ -35,7 +38,7 @@ internal import Testing
                 let helper = try #require(Self.start(tool, "/state"))
                 var output = [UInt8](repeating: 0, count: Int(AGENT_KEYRING_LIMIT))
                 var status: Int32 = 0
-                for operation in [0, 4, -1, .max] as [Int32] {
+                for operation in [0, 5, -1, .max] as [Int32] {
                     #expect(agent_call_keyring_helper(helper, operation, "sh -c id", 8, &output, &status) == 0)
                     #expect(status == -1)
                 }
