@@ -70,7 +70,10 @@ struct KeyRing {
                     if key.source == .passphrase { locked = locked ?? (Self.wrongPassphrase, key.source) }
                     // Another keyring, which is locked, may have the key.
                     if key.source == .secretService { locked = locked ?? (.wrongKeyInKeyring, key.source) }
-                case .damaged: defect = StoreDefect(reason: "the key file \(keyFile.path) is damaged")
+                case .damaged:
+                    defect = StoreDefect(
+                        reason: "the key file \(keyFile.path) is damaged",
+                        neededKey: "an undamaged copy of its key file")
                 case .missing where key.source == .secretService: throw .keyringUnavailable
                 case .missing:
                     defect = StoreDefect(reason: "the key file \(keyFile.path) is missing", neededKey: "its key file")

@@ -27,6 +27,17 @@ internal import TokenModel
         }
     }
 
+    /// The command that changes the key has no effect on a store in quarantine.
+    @Test func saysThatACopyOfADamagedKeyFileHelps() async throws {
+        let folder = try await StoreFolder.withOneRecord()
+        try Data().write(to: URL(filePath: folder.path + "/" + KeyFile.name))
+        let store = try folder.open()
+        #expect(try await store.load().isEmpty)
+        let ending = "put the store and an undamaged copy of its key file back"
+        #expect(store.report.notices.first?.hasSuffix(ending) == true, "\(store.report.notices)")
+        await store.close()
+    }
+
     /// A file that was made for the store could have thousands of wrapped keys, each of which takes as long as a passphrase.
     @Test(arguments: [(15, true), (16, false)])
     func triesALimitedNumberOfWrappedKeys(others: Int, isOpened: Bool) throws {
