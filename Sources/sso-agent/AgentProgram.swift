@@ -77,7 +77,8 @@ struct AgentProgram {
         // Started before there is a token, a key or a passphrase in memory.
         options.helper = HelperProcess(
             secretTool: options.keys.secretTool, store: options.stateDirectory, askpass: options.askpass,
-            executables: Set(configuration.rules.compactMap(\.executable)))
+            executables: Set(configuration.rules.compactMap(\.executable)),
+            runtimeDirectory: environment.assumedRuntimeDirectory)
         options.keys.helper = options.helper?.keyring
         options.counter = try arguments.rollbackCounter.map { path throws(TokenError) in
             try RollbackCounter(

@@ -29,8 +29,14 @@ package struct HelperProcess: Sendable {
     ///   - store: the folder of the store whose key the helper may read and write.
     ///   - askpass: the program that asks for confirmations; nil for the terminal of the process that has sent the request.
     ///   - executables: the paths of programs in the access policy.
+    ///   - runtimeDirectory: the user's runtime folder, by which its programs find the session's D-Bus, if the environment of this process
+    ///     does not name one.
     /// - Returns: nil if it cannot be started.
-    package init?(secretTool: String, store: String, askpass: String?, executables: Set<ExactText>) {
+    package init?(
+        secretTool: String, store: String, askpass: String?, executables: Set<ExactText>,
+        runtimeDirectory: String? = nil
+    ) {
+        if let runtimeDirectory { setenv("XDG_RUNTIME_DIR", runtimeDirectory, 1) }
         var lanes = [Int32](repeating: -1, count: Int(AGENT_LANES))
         let isStarted = CStrings.withPointers([secretTool, KeyringHelper.name(ofStore: store)] + [askpass ?? ""]) {
             words in
@@ -41,6 +47,7 @@ package struct HelperProcess: Sendable {
                 return agent_start_helper(&settings, &lanes) == 0
             }
         }
+        if runtimeDirectory != nil { unsetenv("XDG_RUNTIME_DIR") }
         guard isStarted else { return nil }
         keyring = KeyringHelper(descriptor: lanes[Int(AGENT_LANE_KEYRING)])
         confirmation = lanes[Int(AGENT_LANE_CONFIRMATION)]

@@ -125,7 +125,8 @@ struct UnlockCommand: Command {
             The passphrase is asked for on the terminal, or is the first line of standard input. If it is forgotten, or the keyring that \
             had the key was deleted, the store is lost: stop the agent with “kill” and the process ID that “ssoctl status” shows, move \
             the file cache.sqlite out of the folder ~/.local/state/sso-agent, and sign in again. A keyring finds the key by the \
-            path of that folder: if it was moved or renamed, move it back.
+            path of that folder: if it was moved or renamed, move it back. An agent that was started outside of the desktop's session may \
+            not reach the keyring: stop it, and start it in the session.
 
             Examples:
               ssoctl unlock

@@ -8,6 +8,7 @@ internal import Testing
 internal import TokenModel
 
 @testable internal import TokenAgent
+@testable internal import TokenStore
 
 #if os(Linux)
     /// The helper's requests, as an attacker in the agent's process can send them. Each test is a process of its own, since the
@@ -114,6 +115,22 @@ internal import TokenModel
             }
             let asked = try String(contentsOfFile: folder.file("asked"), encoding: .utf8)
             #expect(asked == "confirm:sso-agent: process 1 asks; $(id)\n")
+        }
+
+        /// Programs of a session find its D-Bus by the runtime folder, for which cron and `su` set no variable.
+        @Test func tellsItsProgramsTheRuntimeFolder() async throws {
+            let folder = try TemporaryFolder()
+            let tool = try await folder.makeProgram("secret-tool", "echo \"$XDG_RUNTIME_DIR\" >'\(folder.path)/told'")
+            await #expect(processExitsWith: .success) { [tool = tool as String] in
+                unsetenv("XDG_RUNTIME_DIR")
+                let helper = try #require(
+                    HelperProcess(
+                        secretTool: tool, store: "/state", askpass: nil, executables: [],
+                        runtimeDirectory: "/run/user/7"))
+                #expect(getenv("XDG_RUNTIME_DIR") == nil)
+                #expect(helper.keyring.run(.lookup, input: [])?.status == 0)
+            }
+            #expect(try String(contentsOfFile: folder.file("told"), encoding: .utf8) == "/run/user/7\n")
         }
 
         /// A terminal, which the person would be told to use, helps as little as the program that is configured.
