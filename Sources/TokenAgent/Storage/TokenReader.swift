@@ -51,7 +51,7 @@ final class TokenReader {
                 }
             }
             // A locked store has an empty cache, from which a decision would be wrong.
-            if let refusal = commits.refusal { throw refusal }
+            if let refusal = commits.lockRefusal { throw refusal }
             let time = now()
             let decision = memory.cache.decide(request, now: time)
             guard case .unread(let account) = decision else { return (decision, time) }
@@ -119,7 +119,7 @@ final class TokenReader {
             var list = list
             for _ in 0..<Self.attempts {
                 list.tokens.add(try await read(Array(list.tokens.missing)))
-                if let refusal = commits.refusal { throw refusal }
+                if let refusal = commits.lockRefusal { throw refusal }
                 if list.replacementCount == memory.replacementCount {
                     let value = try body(memory.cache, &list.tokens)
                     guard !list.tokens.missing.isEmpty else { return value }

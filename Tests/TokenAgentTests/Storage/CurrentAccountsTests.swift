@@ -75,9 +75,6 @@ extension Parts {
         return start { _ async throws(TokenError) in try await answer.outcome() }
     }
 
-    /// Begins no further redemption, as an agent that stops.
-    fileprivate func refuseRedemptions() { core.commits.beginClosing(TokenError(.cancelled, "the agent is stopping")) }
-
     /// Asks for the current account, and then begins to remove everything.
     fileprivate func currentAccountBeforeRemovalOfEverything() -> (Pending<GetCurrentAccount.Reply>, Pending<Bool>) {
         (currentAccount(), signOut("alice", extent: .everything))

@@ -28,6 +28,14 @@ internal import TokenStore
         #expect(try await parts.acquire(.sample("alice", force: false)).value().accessToken == Secret("at-alice"))
     }
 
+    /// No redemption begins any more, but the store is open.
+    @Test func readsTokensWhileTheAgentStops() async throws {
+        try await start(with: ["alice"])
+        await parts.refuseRedemptions()
+        #expect(try await listAccounts().accounts.first?.homeIDToken?.isEmpty == false)
+        #expect(try await parts.acquire(.sample("alice", force: false)).value().accessToken == Secret("at-alice"))
+    }
+
     /// Lists do not leave tokens in memory.
     @Test func keepsNoTokenThatAListNeeds() async throws {
         try await start(with: ["alice", "bob"])

@@ -70,6 +70,9 @@ actor Parts {
         start { parts async throws(TokenError) in try await parts.lifecycle.lock {} }
     }
 
+    /// Begins no further redemption, as an agent that stops.
+    func refuseRedemptions() { core.commits.beginClosing(TokenError(.cancelled, "the agent is stopping")) }
+
     /// Returns when no task is running.
     func waitUntilIdle() async throws { try await core.tasks.whenIdle().get() }
 
