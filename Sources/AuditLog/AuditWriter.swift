@@ -1,4 +1,5 @@
-internal import Dispatch
+package import Dispatch
+internal import PosixFiles
 internal import Synchronization
 package import TokenModel
 
@@ -143,13 +144,12 @@ package final class AuditWriter: Sendable {
     }
 
     /// Returns when every event so far has been written, or could not be.
-    package func flush() async {
-        await withCheckedContinuation { done in
-            queue.async {
-                self.write()
-                done.resume()
-            }
-        }
+    ///
+    /// - Parameter end: the time at which the wait ends.
+    /// - Returns: false if the disk has not answered by then.
+    @discardableResult
+    package func flush(by end: DispatchTime = .distantFuture) async -> Bool {
+        await queue.run(until: end) { self.write() }
     }
 
     /// Returns what keeps events from the log; nil if every event so far has been written. If some were lost, the line that says how many is

@@ -1,6 +1,7 @@
 internal import AccessPolicy
 internal import AgentSocket
 internal import AuditLog
+internal import Dispatch
 internal import ListenerSupport
 internal import Logging
 internal import NIOCore
@@ -250,6 +251,7 @@ package final class AgentServer: Sendable {
     ///   whose refresh token has been sent 30 more; otherwise they fail immediately.
     package func stop(finishesReplies: Bool = true) async {
         guard !isStopping.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        let begin = DispatchTime.now()
         options.notifier?.send(.stopping)
         // A socket of the service manager is not removed: connections wait at it until the next start.
         parts.socket?.end()
@@ -276,9 +278,14 @@ package final class AgentServer: Sendable {
         await base.confirmer.stop()
         await base.endpoint.close()
         await runWithTimeout(Self.changeTime) { owner.assumeIsolated { $0.shutDown() } }
-        await base.store.close()
+        let isClosed = await base.store.close(by: begin + .seconds(Int(Self.longestStop - Self.auditTime)))
         try? await loop.submit { registry.value.endTurns() }.get()
-        await base.audit?.stopped()
+        let isAudited = await base.audit?.stopped(by: begin + .seconds(Int(Self.longestStop))) ?? true
+        if !isClosed || !isAudited {
+            options.logger.error(
+                "the agent ends before everything has been written, since a disk does not answer",
+                metadata: ["folder": "\(options.stateDirectory)"])
+        }
         // Its work on the agent's event loop was submitted before the turns were ended there, and so is done.
         await parts.metricsServer?.shutDown()
         await base.group.end()
@@ -302,9 +309,9 @@ package final class AgentServer: Sendable {
         _ = timers.schedule(loop, .microseconds(interval)) { keepAlive(notifier, on: loop, timers) }
     }
 
-    /// The longest time for which a stop waits, in seconds, apart from a disk that does not answer. What ends a process that does not stop
-    /// has to wait longer, since the last line of the audit log is written afterwards.
-    package static let longestStop: Int64 = publicationTime + replyTime + responseTime + changeTime
+    /// The longest time for which a stop waits, in seconds, also for a disk that does not answer. What ends a process that does not stop has
+    /// to wait longer.
+    package static let longestStop: Int64 = publicationTime + replyTime + responseTime + changeTime + diskTime
 
     /// The time for which a stop waits for the files of published sockets to be removed, in seconds.
     private static let publicationTime: Int64 = 5
@@ -314,6 +321,11 @@ package final class AgentServer: Sendable {
     private static let responseTime: Int64 = 30
     /// The time for which it waits for changes to be saved.
     private static let changeTime: Int64 = 10
+    /// The time that is left then, at least, to close the store and to write the last line of the audit log. What the earlier steps have not
+    /// used is added.
+    static let diskTime: Int64 = 4
+    /// The part of that time for the audit log.
+    private static let auditTime: Int64 = 2
 
     /// Runs work on the event loop, and waits for it for a limited number of seconds.
     private func runWithTimeout(_ seconds: Int64, _ work: @escaping @Sendable () -> EventLoopFuture<Void>) async {

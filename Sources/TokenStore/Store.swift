@@ -1,4 +1,5 @@
-internal import Dispatch
+package import Dispatch
+internal import PosixFiles
 internal import Synchronization
 package import TokenModel
 
@@ -225,14 +226,13 @@ package final class Store: Sendable {
     }
 
     /// Finishes the commits in progress and closes the file; later calls fail with `storeUnavailable` (-53008).
-    package func close() async {
+    ///
+    /// - Parameter end: the time at which the wait ends. A disk that answers later finishes the commits nevertheless.
+    /// - Returns: whether the file has been closed by then.
+    @discardableResult
+    package func close(by end: DispatchTime = .distantFuture) async -> Bool {
         expediteWaiting()
-        await withCheckedContinuation { done in
-            queue.async {
-                self.engine.withLock { $0 = nil }
-                done.resume()
-            }
-        }
+        return await queue.run(until: end) { self.engine.withLock { $0 = nil } }
     }
 
     private func writeWaiting() {

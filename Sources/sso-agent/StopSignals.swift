@@ -114,5 +114,5 @@ struct StopSignals {
     }
 
     /// In seconds; longer than a stop takes, whose last line of the audit log would be lost otherwise.
-    private static let timeout = Double(AgentServer.longestStop + 5)
+    private static let timeout = Double(AgentServer.longestStop + 1)
 }

@@ -12,7 +12,7 @@ internal import TokenModel
 
 @testable internal import TokenAgent
 
-/// The health checks of files whose file system does not answer.
+/// The health checks of files whose file system does not answer, and the stop of an agent on one.
 @Suite(.bounded) struct UnansweredCheckTests {
     private let parts = Parts()
     private let folder: TemporaryFolder
@@ -43,6 +43,17 @@ internal import TokenModel
         #expect(audit.detail == "\(folder.file("audit.log")) does not answer")
         end.signal()
         await writer.flush()
+    }
+
+    /// The agent would not stop, and keep the next one from opening the store.
+    @Test func waitsForTheLastLineOfTheAuditLogForALimitedTime() async {
+        let (hangs, end) = (Mailbox<Void>(), DispatchSemaphore(value: 0))
+        let (writer, trail) = makeHangingLog(hangs, end)
+        trail.record(.agentStarted)
+        await hangs.next()
+        #expect(await !trail.stopped(by: .now()))
+        end.signal()
+        #expect(await writer.flush())
     }
 
     /// What looks at the folder runs beside the event loop, which goes on.

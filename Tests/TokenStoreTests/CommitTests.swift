@@ -115,6 +115,17 @@ internal import TokenModel
         #expect(try await folder.open().load() == [.sample(1)])
     }
 
+    /// As an agent that stops on a disk that does not answer. What was being written is finished when the disk answers.
+    @Test func waitsForALimitedTimeWhenItIsClosed() async throws {
+        let folder = try StoreFolder()
+        let store = try folder.open()
+        store.queue.suspend()
+        #expect(await !store.close(by: .now()))
+        store.queue.resume()
+        #expect(await store.close())
+        try await folder.open().close()
+    }
+
     @Test func writesAllChangesOfACallOrNone() async throws {
         let folder = try StoreFolder()
         let store = try folder.open()

@@ -1,5 +1,6 @@
 internal import AccessPolicy
 internal import AuditLog
+internal import Dispatch
 internal import Synchronization
 internal import TokenModel
 internal import TokenWire
@@ -37,11 +38,15 @@ final class AuditTrail: Sendable {
     }
 
     /// Records that the agent has stopped, and waits until the events so far are written.
-    func stopped() async {
+    ///
+    /// - Parameter end: the time at which the wait ends.
+    /// - Returns: false if the disk has not answered by then.
+    @discardableResult
+    func stopped(by end: DispatchTime = .distantFuture) async -> Bool {
         let omissions = failures.withLock { $0.endAll(at: now()) }
         for omission in omissions { writer.record(omission) }
         record(.agentStopped)
-        await writer.flush()
+        return await writer.flush(by: end)
     }
 
     /// Records that a process was refused when it connected.

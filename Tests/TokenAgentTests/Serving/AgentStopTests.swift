@@ -11,7 +11,7 @@ internal import TokenModel
 
 /// An agent that stops.
 @Suite(.bounded) struct AgentStopTests {
-    /// After the longest stop, the last line of the audit log is still to be written before the process is ended.
+    /// The store is closed, and the last line of the audit log written, before the process is ended.
     @Test func waitsNoLongerThanTheLongestStop() async throws {
         let (folder, clock) = (try TemporaryFolder(), TestClock())
         var options = AgentOptions(
@@ -23,9 +23,9 @@ internal import TokenModel
         let server = try await AgentServer.start(options)
         recorder.begin()
         await server.stop()
-        #expect(recorder.seconds.reduce(0, +) == AgentServer.longestStop)
+        #expect(recorder.seconds.reduce(0, +) + AgentServer.diskTime == AgentServer.longestStop)
         // The process is ended after 60 seconds.
-        #expect(AgentServer.longestStop <= 55)
+        #expect(AgentServer.longestStop < 60)
     }
 
     @Test(arguments: [
@@ -36,7 +36,7 @@ internal import TokenModel
         let text = try String(contentsOfFile: PackageFolder.path(file), encoding: .utf8)
         let place = try #require(text.ranges(of: setting).first)
         let seconds = try #require(Int64(text[place.upperBound...].prefix(while: \.isNumber)))
-        #expect(seconds > AgentServer.longestStop + 5)
+        #expect(seconds > AgentServer.longestStop + 1)
     }
 }
 
