@@ -235,9 +235,17 @@ actor CacheOwner {
 
     func status(_ request: GetStatus) -> Answer<AgentStatus> {
         sockets.closeOverdue()
-        var status = diagnosis.status
+        guard diagnosis.hasQuarantine else { return .now(.success(status(request, []))) }
+        return later { owner async throws(TokenError) in
+            let quarantined = await owner.diagnosis.quarantined()
+            return owner.status(request, quarantined)
+        }
+    }
+
+    private func status(_ request: GetStatus, _ quarantined: [String]) -> AgentStatus {
+        var status = diagnosis.status(quarantined)
         if request.includesMetrics { status.metrics = Array(metrics.prefix(WireLimits.listItems)) }
-        return .now(.success(status))
+        return status
     }
 
     func diagnose(_ request: Diagnose, from connection: ConnectionID) -> Answer<Diagnose.Reply> {

@@ -114,10 +114,13 @@ package final class Store: Sendable {
     /// Whether the store waits for its key from the keyring, for a minute at most.
     package var isAskingKeyring: Bool { keyring.isAsked }
 
-    /// The names of the quarantined files: damaged ones that were moved aside and still exist.
+    /// Returns the names of the quarantined files: damaged ones that were moved aside and still exist. Reads the folder, and blocks the
+    /// calling thread meanwhile.
     ///
     /// The folder is read only if there were any: only the store moves files there, and only the user removes them.
-    package var quarantined: [String] { report.quarantined.isEmpty ? [] : StorePaths(directory).quarantined }
+    package func findQuarantined() -> [String] {
+        report.quarantined.isEmpty ? [] : StorePaths(directory).quarantined
+    }
 
     /// Seals every record under a new key, and wraps that with the key of a source, which may be the present one. Commits wait
     /// meanwhile. A copy of the folder and its key from before opens nothing that is written after it.

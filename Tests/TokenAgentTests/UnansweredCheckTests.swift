@@ -9,6 +9,7 @@ internal import TestSupport
 internal import Testing
 internal import TokenEndpoint
 internal import TokenModel
+internal import TokenStore
 
 @testable internal import TokenAgent
 
@@ -74,6 +75,23 @@ internal import TokenModel
         end.signal()
     }
 
+    /// The agent would answer nobody meanwhile. Requests at the same time share the list, which may never be made.
+    @Test func namesTheFilesInQuarantineThoughTheFolderDoesNotAnswer() async throws {
+        parts.store.updateReport { $0.quarantined = ["cache.sqlite.quarantine-1"] }
+        let (hangs, end) = (Mailbox<Void>(), DispatchSemaphore(value: 0))
+        let wait: @Sendable () -> Void = {
+            hangs.put(())
+            end.wait()
+        }
+        let lists = await parts.listQuarantine { $0.thread.start(wait) { _ in } }
+        await hangs.next()
+        try await parts.settle()
+        #expect(!lists.isDone)
+        try await parts.timers.advance(by: 1)
+        #expect(try await lists.value() == [["cache.sqlite.quarantine-1"], ["cache.sqlite.quarantine-1"]])
+        end.signal()
+    }
+
     /// Each diagnosis would otherwise leave a task behind that never ends. A check that has ended is made again.
     @Test func sharesTheCheckThatAnEarlierDiagnosisHasBegun() async throws {
         let (begins, end) = (Mailbox<Void>(), parts.loop.makePromise(of: Void.self))
@@ -125,6 +143,16 @@ extension Parts {
                 parts.core, lifecycle: parts.lifecycle, sockets: sockets, audit: audit, options: options)
             prepare(health)
             return try await health.checks(Diagnose(), for: ConnectionID.sample.peer)
+        }
+    }
+
+    /// Lists the files in quarantine twice at the same time.
+    fileprivate func listQuarantine(_ prepare: @escaping @Sendable (FileChecks) -> Void) -> Pending<[[String]]> {
+        start { parts async throws(TokenError) in
+            let files = FileChecks(parts.core)
+            prepare(files)
+            let (first, second) = (files.beginListing(parts.store), files.beginListing(parts.store))
+            return [try await first.outcome(), try await second.outcome()]
         }
     }
 

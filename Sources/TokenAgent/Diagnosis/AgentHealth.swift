@@ -52,15 +52,25 @@ final class AgentHealth {
         startedAt = agent_read_times().uptime
     }
 
-    var status: AgentStatus {
+    /// - Parameter quarantined: the names of the files in quarantine.
+    func status(_ quarantined: [String]) -> AgentStatus {
         AgentStatus(
             processID: getpid(), version: ProductVersion.text, protocolVersion: WireLimits.protocolVersion,
             socketPath: options.socketPath, stateDirectory: options.stateDirectory,
             uptimeSeconds: uptime, accounts: Int64(memory.cache.accountCount),
-            quarantined: lifecycle.store.quarantined,
+            quarantined: quarantined,
             // Its accounts are not known yet: the store must not be taken for an empty one.
             storeProblem: lifecycle.isLoading ? TokenError.storeIsBeingOpened.message : storeProblem,
             publishedSockets: sockets.paths, nextCommand: storeProblem == nil ? nil : storeCommand)
+    }
+
+    /// Whether files of the store are in quarantine, unless the user has removed them meanwhile.
+    var hasQuarantine: Bool { !lifecycle.store.report.quarantined.isEmpty }
+
+    /// The names of the files in quarantine, as the folder has them now if it answers.
+    func quarantined() async -> [String] {
+        guard hasQuarantine else { return [] }
+        return (try? await files.beginListing(lifecycle.store).outcome()) ?? []
     }
 
     /// The time since the start, in seconds.
@@ -91,8 +101,8 @@ final class AgentHealth {
         // First, since it may find that the store was removed or replaced.
         let keyCheck = try await key.outcome()
         let checks = [
-            programCheck(), try await folder.outcome(), storeCheck(), keyCheck, memoryCheck(), sandboxCheck(),
-            try await auditLog.outcome(), socketsCheck(), await redirectCheck(),
+            programCheck(), try await folder.outcome(), storeCheck(await quarantined()), keyCheck, memoryCheck(),
+            sandboxCheck(), try await auditLog.outcome(), socketsCheck(), await redirectCheck(),
         ]
         let authority = request.authority ?? defaultAuthority
         return checks + endpointChecks(authority, await service.probe(authority))
@@ -134,11 +144,10 @@ final class AgentHealth {
             hint: isReplaced ? "kill \(getpid())" : nil)
     }
 
-    private func storeCheck() -> HealthCheck {
+    private func storeCheck(_ quarantined: [String]) -> HealthCheck {
         guard !lifecycle.isLoading else {
             return HealthCheck(name: "store", ok: true, detail: TokenError.storeIsBeingOpened.message)
         }
-        let quarantined = lifecycle.store.quarantined
         let kept =
             "damaged files are kept in \(options.stateDirectory): \(quarantined.joined(separator: ", ")); delete them when "
             + "they are not needed any more"

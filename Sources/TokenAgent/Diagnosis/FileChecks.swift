@@ -1,6 +1,7 @@
 internal import NIOCore
 internal import PosixFiles
 internal import TokenModel
+internal import TokenStore
 
 #if canImport(Glibc)
     internal import Glibc
@@ -8,7 +9,8 @@ internal import TokenModel
     internal import Darwin
 #endif
 
-/// The health checks that wait for a file system, which may never answer, such as that of a file server. The event loop does not wait for it.
+/// What the health checks and the status of the agent need of a file system, which may never answer, such as that of a file server. The event
+/// loop does not wait for it.
 ///
 /// Used on the actor of `CacheOwner` only.
 final class FileChecks {
@@ -18,6 +20,8 @@ final class FileChecks {
     private(set) lazy var thread = WorkThread("health")
     /// The checks in progress, by their names; concurrent and later diagnoses share them, since each may never end.
     private var inProgress: [String: EventLoopFuture<Result<HealthCheck, TokenError>>] = [:]
+    /// The list of the files in quarantine that is being made, and shared for the same reason.
+    private var listing: EventLoopFuture<Result<[String], TokenError>>?
 
     init(_ core: AgentCore) {
         (loop, tasks) = (core.loop, core.tasks)
@@ -30,9 +34,16 @@ final class FileChecks {
     func begin(
         unanswered: HealthCheck, _ check: @escaping () async throws(TokenError) -> HealthCheck
     ) -> EventLoopFuture<Result<HealthCheck, TokenError>> {
-        let promise = loop.makePromise(of: Result<HealthCheck, TokenError>.self)
-        let timer = tasks.schedule(after: Self.timeLimit) { promise.succeed(.success(unanswered)) }
-        task(unanswered.name, check).whenComplete { outcome in
+        limited(task(unanswered.name, check), by: Self.timeLimit, unanswered)
+    }
+
+    /// The outcome of what waits for a file system, or another one if the time is over.
+    private func limited<Value: Sendable>(
+        _ task: EventLoopFuture<Result<Value, TokenError>>, by limit: TimeAmount, _ unanswered: Value
+    ) -> EventLoopFuture<Result<Value, TokenError>> {
+        let promise = loop.makePromise(of: Result<Value, TokenError>.self)
+        let timer = tasks.schedule(after: limit) { promise.succeed(.success(unanswered)) }
+        task.whenComplete { outcome in
             timer.cancel()
             promise.completeWith(outcome)
         }
@@ -58,6 +69,21 @@ final class FileChecks {
         }
     }
 
+    /// Begins to list the files in quarantine. If the folder does not answer soon, they are those of which the store knows.
+    func beginListing(_ store: any CacheStore) -> EventLoopFuture<Result<[String], TokenError>> {
+        let thread = thread
+        let task =
+            listing
+            ?? tasks.start { () async throws(TokenError) -> [String] in
+                defer { self.listing = nil }
+                return try await thread.run { store.findQuarantined() }
+            }
+        listing = task
+        return limited(task, by: Self.listingTimeLimit, store.report.quarantined)
+    }
+
+    /// The time limit of a list, for which the status of the agent waits.
+    private static let listingTimeLimit = TimeAmount.milliseconds(500)
     /// The time limit of a check: that of a request to an identity provider, for which another check waits.
     static let timeLimit = TimeAmount.seconds(30)
 }

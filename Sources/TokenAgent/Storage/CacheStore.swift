@@ -53,8 +53,8 @@ protocol CacheStore: RecordStore {
     /// Whether the store waits for the keyring that has its key.
     var isAskingKeyring: Bool { get }
 
-    /// The names of the damaged files in quarantine.
-    var quarantined: [String] { get }
+    /// Returns the names of the damaged files in quarantine, and blocks the calling thread meanwhile.
+    func findQuarantined() -> [String]
 }
 
 extension CacheStore {

@@ -55,7 +55,7 @@ final class ScriptedStore: CacheStore {
     let commits = Mailbox<Commit>()
 
     var report: StoreReport { state.withLock { $0.report } }
-    var quarantined: [String] { [] }
+    func findQuarantined() -> [String] { report.quarantined }
 
     /// Makes commits wait in `commits`, or lets later ones succeed.
     func hold(_ isHeld: Bool = true) { state.withLock { $0.isHeld = isHeld } }

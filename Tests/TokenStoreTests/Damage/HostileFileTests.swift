@@ -204,7 +204,7 @@ internal import TokenModel
         let again = try folder.open()
         #expect(try await again.load() == [.sample(1)])
         #expect(!folder.names.contains("cache.sqlite-journal"))
-        #expect(again.quarantined == ["cache.sqlite-journal.quarantine-20300317T174640Z"])
+        #expect(again.findQuarantined() == ["cache.sqlite-journal.quarantine-20300317T174640Z"])
         await again.close()
     }
 
