@@ -75,8 +75,8 @@ final class CommitQueue {
     /// The size of the store after the last commit, in bytes.
     var storeSize: Int { store.report.size }
 
-    /// The size of the changes that could not be written yet, in bytes.
-    var unsavedSize: Int { unsaved.size }
+    /// The size of the changes that could not be written yet, in bytes, without that of an upgrade of the store.
+    var unsavedSize: Int { unsaved.sizeOfAdditions }
 
     /// Whether the store has lost records, and what is in memory has not been written again since.
     var hasLosses: Bool { losses > rewrittenLosses }
@@ -148,10 +148,14 @@ final class CommitQueue {
 
     /// Writes changes of the store that do not change the cache in memory: redemption notes and learnt clouds.
     ///
-    /// - Parameter isRetried: whether to write them again later if they cannot be written now.
-    func write(_ steps: [StoreChange], isRetried: Bool = true) async throws(TokenError) {
+    /// - Parameters:
+    ///   - isRetried: whether to write them again later if they cannot be written now.
+    ///   - areOfUpgrade: whether they write records of an earlier version as this one stores them.
+    func write(
+        _ steps: [StoreChange], isRetried: Bool = true, areOfUpgrade: Bool = false
+    ) async throws(TokenError) {
         try await locks.shared(.store) { () async throws(TokenError) in
-            try await flush(with: steps, isRetried: isRetried)
+            try await flush(with: steps, isRetried: isRetried, areOfUpgrade: areOfUpgrade)
         }
     }
 
@@ -272,7 +276,9 @@ final class CommitQueue {
     }
 
     /// Writes earlier failed changes and then `steps`, in one commit of the store.
-    private func flush(with steps: [StoreChange], isRetried: Bool = true) async throws(TokenError) {
+    private func flush(
+        with steps: [StoreChange], isRetried: Bool = true, areOfUpgrade: Bool = false
+    ) async throws(TokenError) {
         if let lockRefusal { throw lockRefusal }
         // Earlier failed changes are written first, to keep the order of changes to one record.
         let (attempt, earlier) = unsaved.beginWriting()
@@ -291,7 +297,7 @@ final class CommitQueue {
         } catch {
             if await write(steps, without: earlier, of: attempt) { return }
             unsaved.failWriting(attempt)
-            if isRetried { unsaved.append(steps) }
+            if isRetried { unsaved.append(steps, areOfUpgrade: areOfUpgrade) }
             log.reportFailure(error)
             if memory.events.storeState == .open { memory.events.storeChanged(to: .unwritable) }
             retryLater()

@@ -343,7 +343,7 @@ final class StoreLifecycle {
     private func write(_ repairs: [StoreChange]) async {
         guard !repairs.isEmpty else { return }
         logger.notice("records of an earlier version are rewritten", metadata: ["count": "\(repairs.count)"])
-        try? await commits.write(repairs)
+        try? await commits.write(repairs, areOfUpgrade: true)
     }
 
     /// Whether another attempt may succeed without the user. A keyring and a passphrase need the user.

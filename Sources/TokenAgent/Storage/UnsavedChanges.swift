@@ -9,6 +9,8 @@ struct UnsavedChanges: Sendable {
     /// The changes that commits in progress write again, by the number of the attempt.
     private var attempts: [Int: [StoreChange]] = [:]
     private var lastAttempt = 0
+    /// The size of the records of an earlier version that could not be written, in bytes; 0 once everything has been written.
+    private var upgradeSize = 0
 
     /// Whether there are no changes but those that are being written again.
     var isEmpty: Bool { steps.isEmpty }
@@ -16,8 +18,8 @@ struct UnsavedChanges: Sendable {
     /// Whether a commit in progress writes changes again.
     var areBeingWritten: Bool { !attempts.isEmpty }
 
-    /// The size of all changes, in bytes.
-    var size: Int { (attempts.values.joined() + steps).reduce(0) { $0 + $1.size } }
+    /// The size of all changes in bytes, less that of an upgrade, which no app has added.
+    var sizeOfAdditions: Int { max((attempts.values.joined() + steps).reduce(0) { $0 + $1.size } - upgradeSize, 0) }
 
     /// Whether records of a sharing group are to be deleted, apart from redemption notes, which saved tokens delete.
     func hasRemovals(in group: SharingGroup) -> Bool {
@@ -45,6 +47,7 @@ struct UnsavedChanges: Sendable {
     /// Ends an attempt whose changes have been written.
     mutating func endWriting(_ attempt: Int?) {
         if let attempt { attempts[attempt] = nil }
+        if steps.isEmpty, attempts.isEmpty { upgradeSize = 0 }
     }
 
     /// Ends an attempt that has failed: its changes are to be written again, before newer ones, except for those of records of which there
@@ -57,9 +60,12 @@ struct UnsavedChanges: Sendable {
     }
 
     /// Adds changes that could not be written; they supersede earlier changes of the same records.
-    mutating func append(_ changes: [StoreChange]) {
+    ///
+    /// - Parameter areOfUpgrade: whether they write records of an earlier version as this one stores them.
+    mutating func append(_ changes: [StoreChange], areOfUpgrade: Bool = false) {
         supersede(changes)
         steps += changes
+        if areOfUpgrade { upgradeSize += changes.reduce(0) { $0 + $1.size } }
     }
 
     /// Removes the changes of records for which newer changes have been written.

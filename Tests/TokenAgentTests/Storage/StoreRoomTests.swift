@@ -38,6 +38,19 @@ internal import TokenStore
         #expect(parts.store.refreshTokens.count == tokens.count + 1)
     }
 
+    /// The disk has no room for an upgraded store beside the earlier one. Its records are no additions of an app.
+    @Test func signsInWhileAnUpgradeCannotBeWritten() async throws {
+        let parts = Parts()
+        parts.store.fail()
+        #expect(try await parts.upgrade(StoreRoom.unsavedSize).error()?.code == .storeUnavailable)
+        #expect(try await parts.signIn("alice", "1").error()?.code == .storeUnavailable)
+        #expect(try await parts.refreshTokens() == ["rt-1"])
+        parts.store.fail(false)
+        try await parts.signIn("bob", "2").value()
+        #expect(parts.store.refreshTokens == ["rt-1", "rt-2"])
+        #expect(await !parts.hasUnsavedChanges)
+    }
+
     /// Other apps sign in as before.
     @Test func refusesAnotherAccountOfAnAppThatHasMany() throws {
         var builder = CacheBuilder()
@@ -188,5 +201,16 @@ internal import TokenStore
             saving: tokens, from: .signIn, parameters, at: parameters.authority, now: builder.now)
         let account = cache.account(of: tokens, from: .signIn, parameters, at: parameters.authority)
         return try room.admitted(saved.changes, of: account, from: .signIn, parameters, in: cache)
+    }
+}
+
+extension Parts {
+    /// Writes a record of an earlier version, with a number of bytes, as a start does.
+    fileprivate func upgrade(_ size: Int) -> Pending<Void> {
+        let key = RecordKey(group: SharingGroup.standard.name, kind: .opaque, key: "earlier")
+        let record = StoredRecord(key: key, body: [UInt8](repeating: 0, count: size))
+        return start { parts async throws(TokenError) in
+            try await parts.core.commits.write([.put(record)], areOfUpgrade: true)
+        }
     }
 }

@@ -69,6 +69,23 @@ internal import TokenStore
         #expect(!unsaved.areBeingWritten)
     }
 
+    @Test func countsNoUpgradeAsAddition() {
+        var unsaved = UnsavedChanges()
+        unsaved.append([.put(.sample("a", 1)), .put(.sample("b", 1))], areOfUpgrade: true)
+        #expect(unsaved.sizeOfAdditions == 0)
+        unsaved.append([.put(.sample("c", 1))])
+        let size = unsaved.sizeOfAdditions
+        #expect(size > 0)
+        var (attempt, _) = unsaved.beginWriting()
+        unsaved.failWriting(attempt)
+        #expect(unsaved.sizeOfAdditions == size)
+        (attempt, _) = unsaved.beginWriting()
+        unsaved.endWriting(attempt)
+        // The upgrade has been written: everything counts from now on.
+        unsaved.append([.put(.sample("c", 1))])
+        #expect(unsaved.sizeOfAdditions == size)
+    }
+
     /// Memory gets every change, the disk those of successful commits.
     @Test func makesTheDiskEqualToMemoryWhicheverCommitsFail() {
         var seed = TestSeed()
