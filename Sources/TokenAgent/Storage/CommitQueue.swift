@@ -148,15 +148,17 @@ final class CommitQueue {
 
     /// Writes changes of the store that do not change the cache in memory: redemption notes and learnt clouds.
     ///
-    /// - Parameters:
-    ///   - isRetried: whether to write them again later if they cannot be written now.
-    ///   - areOfUpgrade: whether they write records of an earlier version as this one stores them.
-    func write(
-        _ steps: [StoreChange], isRetried: Bool = true, areOfUpgrade: Bool = false
-    ) async throws(TokenError) {
+    /// - Parameter isRetried: whether to write them again later if they cannot be written now.
+    func write(_ steps: [StoreChange], isRetried: Bool = true) async throws(TokenError) {
         try await locks.shared(.store) { () async throws(TokenError) in
-            try await flush(with: steps, isRetried: isRetried, areOfUpgrade: areOfUpgrade)
+            try await flush(with: steps, isRetried: isRetried)
         }
+    }
+
+    /// Writes the records of an earlier version as this one stores them, now or later.
+    func write(_ upgrade: StoreUpgrade) async {
+        unsaved.append(upgrade)
+        try? await write([])
     }
 
     /// Runs `work` while no other commit is in progress. Lost records and earlier failed changes are written first, so that they do not
@@ -276,10 +278,9 @@ final class CommitQueue {
     }
 
     /// Writes earlier failed changes and then `steps`, in one commit of the store.
-    private func flush(
-        with steps: [StoreChange], isRetried: Bool = true, areOfUpgrade: Bool = false
-    ) async throws(TokenError) {
+    private func flush(with steps: [StoreChange], isRetried: Bool = true) async throws(TokenError) {
         if let lockRefusal { throw lockRefusal }
+        let steps = steps + unsaved.formerDeletions(of: steps)
         // Earlier failed changes are written first, to keep the order of changes to one record.
         let (attempt, earlier) = unsaved.beginWriting()
         defer { reportDamage() }
@@ -297,7 +298,7 @@ final class CommitQueue {
         } catch {
             if await write(steps, without: earlier, of: attempt) { return }
             unsaved.failWriting(attempt)
-            if isRetried { unsaved.append(steps, areOfUpgrade: areOfUpgrade) }
+            if isRetried { unsaved.append(steps) }
             log.reportFailure(error)
             if memory.events.storeState == .open { memory.events.storeChanged(to: .unwritable) }
             retryLater()

@@ -187,6 +187,22 @@ struct LoadedCache: RecordReceiver {
         unbound = []
     }
 
+    /// The changes that make the store equal to the cache in memory, and what it has until then.
+    func upgrade() -> StoreUpgrade { StoreUpgrade(changes: repairs(), formerKeys: formerKeys) }
+
+    /// The keys under which the store has records and redemption notes, by the keys that these get; without those of a record that several
+    /// accounts get.
+    private var formerKeys: [RecordKey: RecordKey] {
+        // Another record may get the key that one had.
+        let moved = repaired.compactMapValues { $0.former }.filter { repaired[$0.value] == nil }
+        let counts = moved.values.reduce(into: [RecordKey: Int]()) { $0[$1, default: 0] += 1 }
+        var formerKeys = moved.filter { counts[$0.value] == 1 }
+        for (key, former) in formerKeys where key.kind == .refreshToken {
+            formerKeys[RedemptionNotes.note(of: key)] = RedemptionNotes.note(of: former)
+        }
+        return formerKeys
+    }
+
     /// The changes that make the store equal to the cache in memory.
     func repairs() -> [StoreChange] {
         let formerNotes = stale.filter { $0.kind == .refreshToken }.map(RedemptionNotes.note)

@@ -334,16 +334,16 @@ final class StoreLifecycle {
 
     /// Encodes the records that this version stores differently from the version that wrote them, off the event loop.
     @concurrent
-    private static func repairs(of loaded: LoadedCache) async -> [StoreChange] { loaded.repairs() }
+    private static func repairs(of loaded: LoadedCache) async -> StoreUpgrade { loaded.upgrade() }
 
     /// Writes these records.
     ///
     /// The write is queued before any request can change the cache, so that it undoes no later change. A failed write is
     /// repeated later.
-    private func write(_ repairs: [StoreChange]) async {
-        guard !repairs.isEmpty else { return }
-        logger.notice("records of an earlier version are rewritten", metadata: ["count": "\(repairs.count)"])
-        try? await commits.write(repairs, areOfUpgrade: true)
+    private func write(_ repairs: StoreUpgrade) async {
+        guard !repairs.changes.isEmpty else { return }
+        logger.notice("records of an earlier version are rewritten", metadata: ["count": "\(repairs.changes.count)"])
+        await commits.write(repairs)
     }
 
     /// Whether another attempt may succeed without the user. A keyring and a passphrase need the user.

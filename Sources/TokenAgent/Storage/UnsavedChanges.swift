@@ -9,8 +9,18 @@ struct UnsavedChanges: Sendable {
     /// The changes that commits in progress write again, by the number of the attempt.
     private var attempts: [Int: [StoreChange]] = [:]
     private var lastAttempt = 0
-    /// The size of the records of an earlier version that could not be written, in bytes; 0 once everything has been written.
-    private var upgradeSize = 0
+    /// The upgrade of the store, until it has been written.
+    private var upgrade: Upgrade?
+
+    /// The writing of an earlier version's records as this one stores them.
+    private struct Upgrade {
+        /// In bytes.
+        let size: Int
+        /// The keys under which the store has records until then, by the keys that these get.
+        let formerKeys: [RecordKey: RecordKey]
+        /// The attempt that writes them; nil if none does now.
+        var attempt: Int?
+    }
 
     /// Whether there are no changes but those that are being written again.
     var isEmpty: Bool { steps.isEmpty }
@@ -19,7 +29,10 @@ struct UnsavedChanges: Sendable {
     var areBeingWritten: Bool { !attempts.isEmpty }
 
     /// The size of all changes in bytes, less that of an upgrade, which no app has added.
-    var sizeOfAdditions: Int { max((attempts.values.joined() + steps).reduce(0) { $0 + $1.size } - upgradeSize, 0) }
+    var sizeOfAdditions: Int {
+        let size = (attempts.values.joined() + steps).reduce(0) { $0 + $1.size }
+        return max(size - (upgrade?.size ?? 0), 0)
+    }
 
     /// Whether records of a sharing group are to be deleted, apart from redemption notes, which saved tokens delete.
     func hasRemovals(in group: SharingGroup) -> Bool {
@@ -40,32 +53,52 @@ struct UnsavedChanges: Sendable {
         guard !steps.isEmpty else { return (nil, []) }
         lastAttempt += 1
         attempts[lastAttempt] = steps
+        if upgrade?.attempt == nil { upgrade?.attempt = lastAttempt }
         defer { steps = [] }
         return (lastAttempt, steps)
     }
 
     /// Ends an attempt whose changes have been written.
     mutating func endWriting(_ attempt: Int?) {
-        if let attempt { attempts[attempt] = nil }
-        if steps.isEmpty, attempts.isEmpty { upgradeSize = 0 }
+        guard let attempt else { return }
+        attempts[attempt] = nil
+        if upgrade?.attempt == attempt { upgrade = nil }
     }
 
     /// Ends an attempt that has failed: its changes are to be written again, before newer ones, except for those of records of which there
     /// is a newer change.
     mutating func failWriting(_ attempt: Int?) {
         guard let attempt, let earlier = attempts.removeValue(forKey: attempt) else { return }
+        if upgrade?.attempt == attempt { upgrade?.attempt = nil }
         let newer = steps
         steps = earlier
+        endSupersededUpgrade()
         append(newer)
     }
 
     /// Adds changes that could not be written; they supersede earlier changes of the same records.
-    ///
-    /// - Parameter areOfUpgrade: whether they write records of an earlier version as this one stores them.
-    mutating func append(_ changes: [StoreChange], areOfUpgrade: Bool = false) {
+    mutating func append(_ changes: [StoreChange]) {
         supersede(changes)
         steps += changes
-        if areOfUpgrade { upgradeSize += changes.reduce(0) { $0 + $1.size } }
+    }
+
+    /// Adds the changes of an upgrade, which are to be written.
+    mutating func append(_ changes: StoreUpgrade) {
+        append(changes.changes)
+        upgrade = Upgrade(size: changes.changes.reduce(0) { $0 + $1.size }, formerKeys: changes.formerKeys)
+    }
+
+    /// The deletions of what the store still has under earlier keys of records that `changes` delete. Otherwise they would come back after a
+    /// kill before the upgrade has been written.
+    func formerDeletions(of changes: [StoreChange]) -> [StoreChange] {
+        guard let formerKeys = upgrade?.formerKeys, !formerKeys.isEmpty else { return [] }
+        let former = Set(
+            changes.compactMap { change in if case .delete(let key) = change { formerKeys[key] } else { nil } })
+        guard !former.isEmpty else { return [] }
+        // Those that have been written since are other records.
+        return (attempts.values.joined() + steps).filter { step in
+            if case .delete(let key) = step { former.contains(key) } else { false }
+        }
     }
 
     /// Removes the changes of records for which newer changes have been written.
@@ -83,7 +116,18 @@ struct UnsavedChanges: Sendable {
         }
         steps.removeAll(where: isSuperseded)
         for attempt in attempts.keys { attempts[attempt]?.removeAll(where: isSuperseded) }
+        endSupersededUpgrade()
     }
+
+    /// Forgets an upgrade of which nothing is to be written any more.
+    private mutating func endSupersededUpgrade() { if steps.isEmpty, attempts.isEmpty { upgrade = nil } }
+}
+
+/// The changes that make the store equal to the cache that was loaded from it.
+struct StoreUpgrade: Sendable {
+    var changes: [StoreChange]
+    /// The keys under which the store has records until then, by the keys that these get.
+    var formerKeys: [RecordKey: RecordKey] = [:]
 }
 
 extension StoreChange {

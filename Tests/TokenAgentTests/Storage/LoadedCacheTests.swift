@@ -134,6 +134,8 @@ internal import TokenStore
                 if case .put(let record) = change { record.key.kind == .accountMetadata } else { false }
             }
             #expect(written == known.count)
+            // The others still need the record if one of them is deleted.
+            #expect(!loaded.upgrade().formerKeys.values.contains(Self.signOut.key))
         }
     }
 
@@ -166,6 +168,8 @@ internal import TokenStore
         let written = StoredRecord(key: Self.note(of: key), body: note.body, account: .noAccount)
         #expect(loaded.repairs().contains(.put(written)))
         #expect(loaded.repairs().contains(.delete(note.key)))
+        let formerKeys = loaded.upgrade().formerKeys
+        #expect(formerKeys[key] == old.key && formerKeys[written.key] == note.key)
     }
 
     @Test func deletesTheRedemptionNoteOfATokenThatHasBeenReplaced() throws {

@@ -42,7 +42,7 @@ internal import TokenStore
     @Test func signsInWhileAnUpgradeCannotBeWritten() async throws {
         let parts = Parts()
         parts.store.fail()
-        #expect(try await parts.upgrade(StoreRoom.unsavedSize).error()?.code == .storeUnavailable)
+        try await parts.upgrade(StoreRoom.unsavedSize).value()
         #expect(try await parts.signIn("alice", "1").error()?.code == .storeUnavailable)
         #expect(try await parts.refreshTokens() == ["rt-1"])
         parts.store.fail(false)
@@ -210,7 +210,7 @@ extension Parts {
         let key = RecordKey(group: SharingGroup.standard.name, kind: .opaque, key: "earlier")
         let record = StoredRecord(key: key, body: [UInt8](repeating: 0, count: size))
         return start { parts async throws(TokenError) in
-            try await parts.core.commits.write([.put(record)], areOfUpgrade: true)
+            await parts.core.commits.write(StoreUpgrade(changes: [.put(record)]))
         }
     }
 }

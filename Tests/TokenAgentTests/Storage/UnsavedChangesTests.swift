@@ -71,7 +71,7 @@ internal import TokenStore
 
     @Test func countsNoUpgradeAsAddition() {
         var unsaved = UnsavedChanges()
-        unsaved.append([.put(.sample("a", 1)), .put(.sample("b", 1))], areOfUpgrade: true)
+        unsaved.append(StoreUpgrade(changes: [.put(.sample("a", 1)), .put(.sample("b", 1))]))
         #expect(unsaved.sizeOfAdditions == 0)
         unsaved.append([.put(.sample("c", 1))])
         let size = unsaved.sizeOfAdditions
@@ -84,6 +84,23 @@ internal import TokenStore
         // The upgrade has been written: everything counts from now on.
         unsaved.append([.put(.sample("c", 1))])
         #expect(unsaved.sizeOfAdditions == size)
+    }
+
+    /// Otherwise the record would come back after a kill, under the key that it had in an earlier version.
+    @Test func deletesARecordUnderTheKeyThatItHasUntilTheUpgrade() {
+        var unsaved = UnsavedChanges()
+        unsaved.append(
+            StoreUpgrade(
+                changes: [.delete(.sample("old")), .put(.sample("new", 1))],
+                formerKeys: [.sample("new"): .sample("old")]))
+        #expect(unsaved.formerDeletions(of: [.delete(.sample("other")), .put(.sample("new", 2))]) == [])
+        #expect(unsaved.formerDeletions(of: [.delete(.sample("new"))]) == [.delete(.sample("old"))])
+        let (attempt, _) = unsaved.beginWriting()
+        #expect(unsaved.formerDeletions(of: [.delete(.sample("new"))]) == [.delete(.sample("old"))])
+        unsaved.failWriting(attempt)
+        // Another record has got the key meanwhile.
+        unsaved.supersede([.put(.sample("old", 2))])
+        #expect(unsaved.formerDeletions(of: [.delete(.sample("new"))]) == [])
     }
 
     /// Memory gets every change, the disk those of successful commits.
