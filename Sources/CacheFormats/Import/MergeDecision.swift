@@ -38,12 +38,14 @@ enum MergeDecision {
 
     /// Saves the refresh token that was obtained later, or the held one if either time is unknown. Of two that were obtained in
     /// the same second the new one is saved, unless it is known to have been replaced; so it is if the held one was obtained in what is now
-    /// the future, which says nothing of the order.
+    /// the future, which says nothing of the order, unless it has replaced more than are known.
     static func on(_ new: RefreshTokenRecord, held: RefreshTokenRecord?, now: Int64) -> Self {
         guard let held else { return .save(.refreshToken(new)) }
         guard new.secret != held.secret else { return .known }
         guard !held.hasReplaced(new.secret) else { return .skip("the cache has had it, and has one that is newer") }
-        guard let newTime = new.obtainedOn, let heldTime = held.obtainedOn, newTime >= heldTime || heldTime > now else {
+        guard let newTime = new.obtainedOn, let heldTime = held.obtainedOn,
+            newTime >= heldTime || heldTime > now && held.knowsAllReplaced
+        else {
             return .skip("the cache has a refresh token for the same that is newer, or not known to be older")
         }
         var token = replacement(of: held, by: new)

@@ -70,6 +70,9 @@ package struct RefreshTokenRecord: Sendable, Equatable {
         !replaced.isEmpty && replaced.contains(Fingerprint.of(secret))
     }
 
+    /// Whether no fingerprint of a token that this one has replaced has been dropped.
+    package var knowsAllReplaced: Bool { replaced.count < Self.replacedEarlier }
+
     /// Records that the token replaces another, by the fingerprint of the other.
     package mutating func noteReplacement(of other: RefreshTokenRecord) {
         guard other.secret != secret else { return replaced = other.replaced }

@@ -79,14 +79,15 @@ extension CredentialCache {
         return tokens
     }
 
-    /// Removes the access tokens that have a scope of the new one, apart from the scopes that every token has, and those of which
-    /// there are too many.
+    /// Removes the access tokens that have a scope of the new one, apart from the scopes that every token has, those of which there are too
+    /// many, and those of the account that were saved in what is now the future: once the clock has caught up, they would be taken for valid.
     private func replacedTokens(_ saving: Saving, _ credentials: AccountCredentials) -> [CacheChange] {
         guard let new = saving.accessToken else { return [] }
         let others = credentials.accessTokens(of: new.series).filter { !$0.key.hasSameBytes(as: new.key) }
         let replaced = others.filter { old in
-            clouds.sameCloud(old.environment, new.environment)
-                && (old.scopes == new.scopes || old.scopes.subtracting(.ofNoResource).intersects(new.scopes))
+            old.cachedAt > saving.now
+                || clouds.sameCloud(old.environment, new.environment)
+                    && (old.scopes == new.scopes || old.scopes.subtracting(.ofNoResource).intersects(new.scopes))
         }
         let kept = Set(others.map(\.key)).subtracting(replaced.map(\.key))
         // Every request of the app searches these tokens.
@@ -95,7 +96,8 @@ extension CredentialCache {
             ? []
             : others.filter { kept.contains($0.key) }.sorted { ($0.expiresOn, $0.key) < ($1.expiresOn, $1.key) }
                 .prefix(kept.count - Self.tokensOfAnApp + 1)
-        return (replaced + surplus).map {
+        let ofTheFuture = credentials.accessTokens.values.filter { $0.cachedAt > saving.now && $0.series != new.series }
+        return (replaced + surplus + ofTheFuture).map {
             remove(.accessToken, $0.key, account: $0.account, saving.parameters.sharingGroup)
         }
     }

@@ -27,6 +27,19 @@ internal import TokenStore
         #expect(try builder.decide(builder.parameters(scopes: ["Mail.Read"]), account).token != nil)
     }
 
+    /// The clock ran ahead, and has been set back: once it has caught up, the token would be taken for valid, although it has expired.
+    @Test func removesTheTokensOfTheAccountThatWereSavedInTheFuture() throws {
+        var builder = CacheBuilder()
+        let early = try builder.parameters(scopes: ["User.Read"])
+        try builder.signIn("alice", early)
+        try builder.signIn("bob", early)
+        builder.now -= 7200
+        try builder.signIn("alice", builder.parameters("app-2", scopes: ["Mail.Read"]))
+        builder.now += 7200
+        #expect(builder.decide(early, CacheBuilder.account("alice")).token == nil)
+        #expect(builder.decide(early, CacheBuilder.account("bob")).token != nil)
+    }
+
     /// An account keeps its identifier in all clouds, and its tenant may have the same ID.
     @Test func keepsATokenOfAnotherCloud() throws {
         var builder = CacheBuilder()
