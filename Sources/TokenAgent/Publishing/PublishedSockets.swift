@@ -294,10 +294,13 @@ extension PublishedSockets {
         var accounts = HomeAccountID(text).map { partition.accounts(with: $0).filter(isKnown) } ?? []
         if accounts.isEmpty {
             let named = partition.accounts(named: text).filter(isKnown)
-            // An account that is known by its username is the same as one of its provider with an identifier.
+            // An account that is known by its username is the same as one of its provider with an identifier, but for a personal one, which
+            // the username does not mean then.
+            let unidentified = Set(named.filter { $0.homeAccountID == nil }.map(\.issuer))
+            let identified = Set(named.filter { $0.homeAccountID != nil && !$0.isPersonal }.map(\.issuer))
             accounts = named.filter { account in
-                account.homeAccountID != nil
-                    || !named.contains { $0.homeAccountID != nil && $0.issuer == account.issuer }
+                guard account.homeAccountID != nil else { return !identified.contains(account.issuer) }
+                return !account.isPersonal || !unidentified.contains(account.issuer)
             }
         }
         guard let account = accounts.first else {

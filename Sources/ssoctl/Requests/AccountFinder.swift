@@ -44,7 +44,7 @@ struct AccountName {
     }
 
     /// The accounts that the name means: those with this identifier, else with this username, else those whose username begins
-    /// so.
+    /// so. Of these, a personal account does not count beside a work account of its name without an identifier.
     func matches(in accounts: [Account]) -> [Account] {
         let text = text.lowercased()
         let rules: [(Account) -> Bool] = [
@@ -52,7 +52,23 @@ struct AccountName {
             { $0.username?.lowercased() == text },
             { $0.username?.lowercased().begins(with: text) == true },
         ]
-        return rules.lazy.map { accounts.filter($0) }.first { !$0.isEmpty } ?? []
+        let found = rules.lazy.map { accounts.filter($0) }.first { !$0.isEmpty } ?? []
+        return Self.meant(of: found)
+    }
+
+    /// The accounts that a name means of those that it fits, as the agent decides: of a work account without an identifier, and a personal
+    /// account of the same username, the former. The latter can be named by its identifier.
+    static func meant(of found: [Account]) -> [Account] {
+        let unidentified = found.filter { $0.homeAccountID == nil }
+        guard !unidentified.isEmpty, unidentified.count < found.count else { return found }
+        let clouds = CloudDirectory()
+        return found.filter { account in
+            guard account.homeAccountID?.isPersonal == true else { return true }
+            return !unidentified.contains { other in
+                other.username?.lowercased() == account.username?.lowercased()
+                    && clouds.sameCloud(other.environment, account.environment)
+            }
+        }
     }
 }
 
@@ -81,7 +97,7 @@ struct AccountFinder {
         }
         request.username = name.text
         let found = try await agent.listAccounts(request)
-        if !found.isEmpty { return found }
+        if !found.isEmpty { return AccountName.meant(of: found) }
         // The exact name of an account that is not signed in to the app does not stand for another account whose name
         // begins with it.
         if clientID != nil, try await isKnown(name) { return [] }

@@ -35,7 +35,13 @@ struct AccountTokens {
     }
 
     private func credentials(of identifier: String?, _ username: String?) -> [Credential] {
-        (identifier.flatMap { ofIdentifier[$0] } ?? []) + (username.flatMap { ofName[$0.lowercased()] } ?? [])
+        (identifier.flatMap { ofIdentifier[$0] } ?? [])
+            + (Self.isPersonal(identifier) ? [] : username.flatMap { ofName[$0.lowercased()] } ?? [])
+    }
+
+    /// Whether an identifier is that of a personal account, to which no token belongs that only a username identifies.
+    private static func isPersonal(_ identifier: String?) -> Bool {
+        identifier.flatMap { HomeAccountID($0) }?.isPersonal ?? false
     }
 
     /// The URL scheme of providers on this machine, as the agent has it.
@@ -49,7 +55,7 @@ struct AccountTokens {
         return accounts.flatMap { account in
             let own = account.homeAccountID?.text
             let identifier = identifiers.insert(own).inserted ? own : nil
-            guard !names.insert(account.username?.lowercased()).inserted else {
+            guard Self.isPersonal(own) || !names.insert(account.username?.lowercased()).inserted else {
                 return credentials(of: identifier, account.username)
             }
             return identifier.flatMap { ofIdentifier[$0] } ?? []

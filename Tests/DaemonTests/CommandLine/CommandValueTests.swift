@@ -27,6 +27,25 @@ internal import TokenModel
             authority: "https://login.microsoftonline.com/common", expiresOn: expiresOn, account: account)
     }
 
+    /// An older ADAL has left the work account, whose only name is that of the personal one. That one has an identifier to name it by.
+    @Test func meansAWorkAccountThatOnlyItsNameIdentifies() throws {
+        let identifier = "alice.\(HomeAccountID.personalTenantID)"
+        let personal = Self.account(at: "login.windows.net", home: identifier)
+        var work = personal
+        work.homeAccountID = nil
+        for name in ["alice@contoso.com", "Alice@Contoso", "ali"] {
+            #expect(AccountName(name).matches(in: [personal, work]) == [work], "\(name)")
+        }
+        #expect(AccountName(identifier).matches(in: [work, personal]) == [personal])
+        let other = Self.account(at: "login.windows.net")
+        #expect(AccountName("alice@contoso.com").matches(in: [work, other]).count == 2)
+
+        let token = try Self.credential(.refreshToken, of: work.reference)
+        let tokens = AccountTokens([token])
+        #expect(tokens.credentials(of: [personal]) == [])
+        #expect(tokens.credentials(of: [personal, work]) == [token])
+    }
+
     /// A silent request without an authority would be at another tenant, in which the account is a guest.
     @Test func takesTheAuthorityOfTheHomeTenant() {
         let profiles = [Self.profile("guest", isHome: false), Self.profile("home", isHome: true)]

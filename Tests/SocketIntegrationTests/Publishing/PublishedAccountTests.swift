@@ -57,6 +57,31 @@ internal import TokenStore
         }
     }
 
+    /// An older ADAL has left the work account without an identifier.
+    @Test func publishesAWorkAccountThatOnlyItsNameIdentifiesBesideAPersonalOne() async throws {
+        try await AgentFixture.with { f in
+            let (host, tenant) = ("login.microsoftonline.com", HomeAccountID.personalTenantID)
+            let work = """
+                [{"userId": "alice@contoso.com", "_authority": "https://\(host)/common", "_clientId": "app-1", "refreshToken": "rt",
+                  "isMRRT": true}]
+                """
+            let personal = """
+                {"Account": {"a": {"home_account_id": "alice.\(tenant)", "environment": "\(host)", "realm": "\(tenant)",
+                  "username": "alice@contoso.com", "authority_type": "MSSTS"}}}
+                """
+            _ = try await f.agent.importCache(Secret(work), format: .adalJSON)
+            _ = try await f.agent.importCache(Secret(personal), format: .msalJSON)
+            for (name, identifier) in [("alice@contoso.com", nil), ("alice.\(tenant)", "alice.\(tenant)")] {
+                let path = f.folder.file("x.sock")
+                let socket = try await f.agent.publishSocket(
+                    PublishSocket(path: path, clientIDs: [try #require(ClientID("app-1"))], account: name))
+                #expect(socket.account.homeAccountID?.text == identifier)
+                #expect(socket.account.username == "alice@contoso.com")
+                _ = try await f.agent.unpublishSocket(UnpublishSocket(name: path))
+            }
+        }
+    }
+
     private static func add(_ record: StoredRecord, toStoreIn folder: String) async throws {
         let store = try Store.open(directory: folder, StoreOptions(now: { 1_800_000_000 }))
         _ = try await store.load(into: [StoredRecord].self)
