@@ -117,9 +117,18 @@ package struct CredentialCache: Sendable, Equatable {
         accountKey(account.identity, at: authority, in: partition) == account
     }
 
-    /// The accounts of an authority with a username, in the order of `Partition.accounts(named:)`.
+    /// The accounts of an authority with a username, in the order of `Partition.accounts(named:)`; if there is none, the one that had it as
+    /// the user ID of ADAL.
     func accounts(named name: String, at authority: Authority, in partition: Partition) -> [AccountKey] {
-        partition.accounts(named: name).filter { isAccount($0, of: authority, in: partition) }
+        (partition.accounts(named: name) + [partition.account(formerlyNamed: name)].compactMap(\.self))
+            .filter { isAccount($0, of: authority, in: partition) }
+    }
+
+    /// Whether an account of an authority has a username, or the user ID that ADAL has given its apps, now or before.
+    package func isAccount(
+        _ identifier: HomeAccountID, named name: String, at authority: Authority, in group: SharingGroup
+    ) -> Bool {
+        accounts(named: name, at: authority, in: partition(group)).contains { $0.homeAccountID == identifier }
     }
 
     /// The host under which credentials of this authority are saved.

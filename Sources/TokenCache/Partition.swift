@@ -25,6 +25,8 @@ package struct Partition: Sendable, Equatable {
     private var environmentCounts: [String: Int] = [:]
     /// The accounts of each username and each user ID of ADAL, in lower case.
     private var names: [String: SortedMap<AccountKey>] = [:]
+    /// The accounts of each former user ID of ADAL, in lower case.
+    private var formerNames: [String: SortedMap<AccountKey>] = [:]
     /// The accounts of each identifier that belong to other issuers than Microsoft's clouds.
     private var foreignAccounts: [HomeAccountID: SortedMap<AccountKey>] = [:]
 
@@ -102,6 +104,13 @@ package struct Partition: Sendable, Equatable {
     package func accounts(named name: String) -> [AccountKey] {
         let accounts = names[name.lowercased()]?.values ?? []
         return accounts.filter { $0.homeAccountID != nil } + accounts.filter { $0.homeAccountID == nil }
+    }
+
+    /// The account to which ADAL has given a user ID that no account has now; nil if there is none, or if several have had it.
+    package func account(formerlyNamed name: String) -> AccountKey? {
+        let name = name.lowercased()
+        guard names[name] == nil, let accounts = formerNames[name]?.values, accounts.count == 1 else { return nil }
+        return accounts.first
     }
 
     /// The number of accounts with a username, of every issuer.
@@ -235,13 +244,21 @@ package struct Partition: Sendable, Equatable {
             if old == nil, record != nil, remaining.count == 1 { describedCount += 1 }
             if old != nil, remaining.isEmpty { describedCount -= 1 }
         }
-        let (before, after) = (old?.names ?? [], record?.names ?? [])
-        guard before != after else { return }
-        for name in before.subtracting(after) where name != account.name {
-            let isStillNamed = remaining.values.contains { $0.names.contains(name) }
-            if !isStillNamed { Self.index(account, true, in: &names[name]) }
+        Self.rename(account, from: old?.names ?? [], to: record?.names ?? [], in: &names) { name in
+            name == account.name || remaining.values.contains { $0.names.contains(name) }
         }
-        for name in after { Self.index(account, false, in: &names[name]) }
+        Self.rename(account, from: old?.formerNames ?? [], to: record?.formerNames ?? [], in: &formerNames) { name in
+            remaining.values.contains { $0.formerNames.contains(name) }
+        }
+    }
+
+    private static func rename(
+        _ account: AccountKey, from before: Set<String>, to after: Set<String>,
+        in names: inout [String: SortedMap<AccountKey>], isStillNamed: (String) -> Bool
+    ) {
+        guard before != after else { return }
+        for name in before.subtracting(after) where !isStillNamed(name) { index(account, true, in: &names[name]) }
+        for name in after { index(account, false, in: &names[name]) }
     }
 
     private mutating func count(_ record: AccountRecord, isAdded: Bool) {
@@ -285,6 +302,7 @@ extension Partition {
             if !isDescribed, !account.isUnnamed { describedCount += 1 }
             count(record, isAdded: true)
             for name in record.names where name != account.name { Self.index(account, false, in: &names[name]) }
+            for name in record.formerNames { Self.index(account, false, in: &formerNames[name]) }
         case .accessToken:
             listCredential((true, false), CredentialPlace(account: account, kind: .accessToken, key: key))
         case .refreshToken:

@@ -99,7 +99,8 @@ internal import TokenStore
             realm: any(["tid", "TID", "other", ""]) ?? "", localAccountID: any([nil, "", "alice", "guest"]),
             username: key.name ?? any(["", "alice@contoso.example", "Zoë"]) ?? "",
             authorityType: any(["MSSTS", "ADFS", "Other"]) ?? "", name: any([nil, "Alice"]),
-            source: any(["msal", "adal", ""]) ?? "", adalUserID: any([nil, "al@contoso.example"]))
+            source: any(["msal", "adal", ""]) ?? "", adalUserID: any([nil, "al@contoso.example"]),
+            formerUserIDs: any([nil, "a@contoso.example"]).map { [$0, "b@contoso.example"] })
     }
 
     private static var account: AccountKey {

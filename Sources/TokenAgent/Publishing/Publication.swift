@@ -30,11 +30,15 @@ struct Publication: Sendable {
     /// user may have got another one, and the user ID that ADAL gives its apps need not be the username.
     func omittingAccount(of request: AcquireTokenSilent, in cache: CredentialCache) -> AcquireTokenSilent {
         guard let account, request.account.homeAccountID == nil, let name = request.account.username,
-            cache.partition(rules.sharingGroup).accounts(named: name).contains(account)
+            hasName(name, account, in: cache.partition(rules.sharingGroup))
         else { return request }
         var request = request
         request.account = AccountReference()
         return request
+    }
+
+    private func hasName(_ name: String, _ account: AccountKey, in partition: Partition) -> Bool {
+        partition.accounts(named: name).contains(account) || partition.account(formerlyNamed: name) == account
     }
 
     /// Refuses a request whose authority leads to another account than this socket's: one of another identity provider.

@@ -99,7 +99,7 @@ extension SignInSessions {
         request.nonce = nonce
         let response = try await service.redeem(request, nil)
         let result = try await saver.save(response, from: .signIn, parameters, at: requested)
-        try check(result, against: begun.account)
+        try check(result, against: begun.account, parameters)
         return result
     }
 

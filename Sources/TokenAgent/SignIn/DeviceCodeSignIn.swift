@@ -40,7 +40,7 @@ extension SignInSessions {
             do throws(TokenError) {
                 let response = try await service.redeem(poll, nil)
                 let result = try await saver.save(response, from: .signIn, parameters, at: parameters.authority)
-                try check(result, against: begun.account)
+                try check(result, against: begun.account, parameters)
                 return result
             } catch {
                 try pause.update(after: error, at: now())

@@ -1,5 +1,6 @@
 internal import Logging
 internal import NIOCore
+internal import TokenCache
 internal import TokenEndpoint
 internal import TokenModel
 
@@ -143,8 +144,10 @@ final class SignInSessions {
     /// Checks that the requested account has signed in.
     ///
     /// - Throws: `mismatchedAccount` (-51117), with the result of the other account.
-    func check(_ result: TokenResult, against requested: AccountReference) throws(TokenError) {
-        guard requested.isEmpty || result.isOf(requested) else {
+    func check(
+        _ result: TokenResult, against requested: AccountReference, _ parameters: TokenParameters
+    ) throws(TokenError) {
+        guard requested.isEmpty || result.isOf(requested) || isKnown(result.account, as: requested, parameters) else {
             var details = TokenError.Details()
             details.correlationID = result.correlationID
             details.partialResult = result
@@ -152,6 +155,16 @@ final class SignInSessions {
             throw TokenError(
                 .mismatchedAccount, "another account signed in than the one asked for", details: details)
         }
+    }
+
+    /// Whether a request without an identifier names the account by the user ID that ADAL has given its apps, now or before a rename.
+    private func isKnown(
+        _ account: Account, as requested: AccountReference, _ parameters: TokenParameters
+    ) -> Bool {
+        guard requested.homeAccountID == nil, let name = requested.username, let identifier = account.homeAccountID
+        else { return false }
+        return memory.cache.isAccount(
+            identifier, named: name, at: parameters.authority, in: parameters.sharingGroup)
     }
 
     /// Ends a session with an error, which is kept for the call that waits for it. Without such a call the session is removed.

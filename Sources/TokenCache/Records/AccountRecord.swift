@@ -18,6 +18,8 @@ package struct AccountRecord: Sendable, Equatable, Codable {
     package var username: String
     /// The user ID that ADAL has given its apps, in lower case; nil if it is the username, or not known.
     package var adalUserID: String?
+    /// The user IDs that ADAL has given its apps before the user was renamed, in lower case, the latest first; nil if there are none.
+    package var formerUserIDs: [String]?
     /// `MSSTS`, `ADFS` or `Other`.
     package var authorityType: String
     package var name: String?
@@ -35,6 +37,7 @@ package struct AccountRecord: Sendable, Equatable, Codable {
         case issuer, environment, realm, username, name, source
         case localAccountID = "local_account_id"
         case adalUserID = "adal_user_id"
+        case formerUserIDs = "former_user_ids"
         case authorityType = "authority_type"
         case givenName = "given_name"
         case familyName = "family_name"
@@ -49,7 +52,7 @@ package struct AccountRecord: Sendable, Equatable, Codable {
         username: String,
         authorityType: String, name: String? = nil, givenName: String? = nil, familyName: String? = nil,
         alternativeAccountID: String? = nil, clientInfo: String? = nil, source: String, unknownFields: String? = nil,
-        adalUserID: String? = nil
+        adalUserID: String? = nil, formerUserIDs: [String]? = nil
     ) {
         self.issuer =
             (issuer ?? Self.issuer(environment: environment, realm: realm, authorityType: authorityType)).text
@@ -59,6 +62,7 @@ package struct AccountRecord: Sendable, Equatable, Codable {
         self.localAccountID = localAccountID
         self.username = username
         self.adalUserID = adalUserID
+        self.formerUserIDs = formerUserIDs
         self.authorityType = authorityType
         self.name = name
         self.givenName = givenName
@@ -78,6 +82,12 @@ package struct AccountRecord: Sendable, Equatable, Codable {
 
     /// The names by which requests find the account, in lower case: the username, and ADAL's user ID if that is another one.
     package var names: Set<String> { Set([username.lowercased(), adalUserID].compactMap(\.self)) }
+
+    /// The names by which requests find the account if no account has them now, in lower case.
+    var formerNames: Set<String> { Set(formerUserIDs ?? []) }
+
+    /// The number of former user IDs that are kept.
+    static let maximumFormerUserIDs = 4
 
     /// Whether the realm is the account's home tenant. Accounts of other kinds than Entra's have one realm only.
     package var isHome: Bool { authorityType != Self.entraType || Self.isHome(realm, of: homeAccountID) }
@@ -164,6 +174,8 @@ extension AccountRecord: RecordContent {
         alternativeAccountID = alternativeAccountID.map { ValueLimits.name($0) }
         if let identifier = localAccountID, !ValueLimits.isIdentifier(identifier) { localAccountID = nil }
         if let identifier = adalUserID, !ValueLimits.isIdentifier(identifier) { adalUserID = nil }
+        let former = (formerUserIDs ?? []).filter(ValueLimits.isIdentifier).prefix(Self.maximumFormerUserIDs)
+        formerUserIDs = former.isEmpty ? nil : Array(former)
         if let info = clientInfo, info.utf8.count > ValueLimits.longText { clientInfo = nil }
     }
 }

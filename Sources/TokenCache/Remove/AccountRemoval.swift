@@ -57,7 +57,7 @@ extension CredentialCache {
                     partition[account].refreshTokens.values.contains { hosts.contains($0.environment) }
                 }
         } else if let name = reference.username {
-            accounts = partition.accounts(named: name)
+            accounts = partition.accounts(named: name) + [partition.account(formerlyNamed: name)].compactMap(\.self)
             let issuers = Set(accounts.filter { $0.name != nil }.map(\.issuer))
             accounts.removeAll { $0.isPersonal && issuers.contains($0.issuer) }
             uncertain = Set(accounts.map { AccountKey(issuer: .unresolved, identity: $0.identity) })

@@ -231,6 +231,7 @@ extension Saving {
         let userID =
             parameters.version == .v1 ? claims.adalUserID : adalUserID(of: known, formerName, among: credentials)
         record.adalUserID = userID == presentName ? nil : userID
+        record.formerUserIDs = formerUserIDs(of: known, formerNames, replacedBy: record, among: credentials)
         // A response to ADAL replaces neither the source of an account record that MSAL has made, nor the spelling of
         // its names, which ADAL has in lower case.
         if let known, known.source == AccountRecord.msalSource {
@@ -249,8 +250,12 @@ extension Saving {
     private func adalUserID(
         of known: AccountRecord?, _ formerName: String?, among credentials: AccountCredentials
     ) -> String? {
-        let former = known?.adalUserID ?? formerName
-        guard former == nil, let known else { return former }
+        known.flatMap { $0.adalUserID } ?? formerName ?? known.flatMap { userID(of: $0, among: credentials) }
+    }
+
+    /// The user ID that apps of ADAL have got with the account of a record; nil if none has got tokens, as far as is known.
+    private func userID(of known: AccountRecord, among credentials: AccountCredentials) -> String? {
+        if let userID = known.adalUserID { return userID }
         // An app of ADAL that has got tokens of the record's tenant has got its username with them.
         let isOfADAL =
             known.source == AccountRecord.adalSource
@@ -258,6 +263,18 @@ extension Saving {
                 $0.version == .v1 && ($0.tenant == known.realm || $0.realm == known.realm)
             }
         return isOfADAL ? known.username.trimmedNonEmpty?.lowercased() : nil
+    }
+
+    /// The user IDs that ADAL has given its apps before: an app names the user by the one that it has saved.
+    private func formerUserIDs(
+        of known: AccountRecord?, _ formerNames: [String], replacedBy record: AccountRecord,
+        among credentials: AccountCredentials
+    ) -> [String]? {
+        let last = known.flatMap { userID(of: $0, among: credentials) }
+        let all = [last].compactMap(\.self) + formerNames.compactMap(\.trimmedNonEmpty) + (known?.formerUserIDs ?? [])
+        var seen = record.names
+        let former = all.filter { seen.insert($0).inserted }.prefix(AccountRecord.maximumFormerUserIDs)
+        return former.isEmpty ? nil : Array(former)
     }
 
     /// The name by which the claims call the user; nil if they have none. The subject of an OpenID provider is no name.

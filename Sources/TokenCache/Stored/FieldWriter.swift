@@ -45,6 +45,8 @@ enum PackedField: UInt8 {
     case restrictionRealm = 36
     case restrictionTarget = 37
     case adalUserID = 38
+    /// A former user ID; any number of times.
+    case formerUserID = 39
 }
 
 /// Writes a record in packed form: a mark, and for each field its number, its length and its bytes.

@@ -33,6 +33,10 @@ extension AccountRecord {
             localAccountID: localAccountID, username: username, authorityType: authorityType, name: name,
             givenName: givenName, familyName: familyName, alternativeAccountID: alternative, clientInfo: clientInfo,
             source: source, unknownFields: unknownFields, adalUserID: reader.text(.adalUserID))
+        for _ in 0..<Self.maximumFormerUserIDs {
+            guard let former = reader.text(.formerUserID) else { break }
+            formerUserIDs = (formerUserIDs ?? []) + [former]
+        }
     }
 
     package func pack(into writer: inout FieldWriter) {
@@ -51,6 +55,7 @@ extension AccountRecord {
         writer.put(.clientInfo, clientInfo)
         writer.put(.source, source)
         writer.put(.adalUserID, adalUserID)
+        for former in formerUserIDs ?? [] { writer.put(.formerUserID, former) }
     }
 }
 

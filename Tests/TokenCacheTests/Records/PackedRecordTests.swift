@@ -159,7 +159,8 @@ internal import TokenStore
                     realm: text("r"), localAccountID: maybe(text("l")), username: text("u"), authorityType: "MSSTS",
                     name: maybe(text("n")), givenName: maybe(text("g")), familyName: maybe(text("f")),
                     alternativeAccountID: maybe(text("a")), clientInfo: maybe(text("c")), source: "msal",
-                    unknownFields: maybe("{}"), adalUserID: maybe(text("i")))),
+                    unknownFields: maybe("{}"), adalUserID: maybe(text("i")),
+                    formerUserIDs: maybe([text("j"), text("k")]))),
             .accessToken(
                 AccessTokenRecord(
                     account: account, environment: text("e"), clientID: clientID, realm: text("r"),

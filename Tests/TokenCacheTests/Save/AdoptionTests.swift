@@ -114,12 +114,55 @@ internal import TokenModel
         #expect(Self.usernames(named: "ali@fabrikam.com", builder) == ["alice@contoso.com"])
     }
 
-    private static func alice(_ names: [String: String]) -> IssuedTokens {
-        let claims = ["tid": CacheBuilder.tenant, "oid": "oid-alice", "sub": "sub-alice"]
+    /// An app of ADAL names its user by the ID that it has saved, which may be from before several renames.
+    @Test func findsTheAccountByTheUserIDsThatADALHasGivenBefore() throws {
+        var builder = CacheBuilder()
+        let older = try builder.parameters(resource: "https://graph.windows.net")
+        let names = (0..<6).map { "alice-\($0)@contoso.com" }
+        for name in names { try builder.save(Self.alice(["ver": "1.0", "upn": name]), from: .signIn, older) }
+        // MSAL has another name, and keeps those of ADAL.
+        try builder.save(
+            Self.alice(["ver": "2.0", "preferred_username": "al@contoso.com"]), from: .signIn, builder.parameters())
+        func isFound(_ name: String) -> Bool {
+            builder.decide(older, AccountReference(username: name)).token == "at-alice"
+        }
+        #expect(names.filter(isFound) == Array(names.dropFirst()))
+        let identifier = try #require(CacheBuilder.account("alice").homeAccountID)
+        for (name, isKnown) in [(names[1], true), (names[0], false)] {
+            #expect(
+                builder.cache.isAccount(identifier, named: name, at: older.authority, in: .standard) == isKnown)
+        }
+        builder.remove(
+            RemoveAccount(
+                clientID: older.clientID, account: AccountReference(username: names[2]), extent: .account))
+        #expect(!names.contains(where: isFound))
+    }
+
+    /// A name may be given to another person, who is not taken for the one who had it, nor the other way round.
+    @Test func findsThePersonWhoHasANameNow() throws {
+        var builder = CacheBuilder()
+        let older = try builder.parameters(resource: "https://graph.windows.net")
+        func token(_ name: String) -> String? { builder.decide(older, AccountReference(username: name)).token }
+        for name in ["common@contoso.com", "alice@contoso.com"] {
+            try builder.save(Self.alice(["ver": "1.0", "upn": name]), from: .signIn, older)
+        }
+        #expect(token("common@contoso.com") == "at-alice")
+        try builder.save(Self.tokens(of: "bob", ["ver": "1.0", "upn": "common@contoso.com"]), from: .signIn, older)
+        #expect(token("common@contoso.com") == "at-bob")
+        // Both have had it.
+        try builder.save(Self.tokens(of: "bob", ["ver": "1.0", "upn": "bob@contoso.com"]), from: .signIn, older)
+        #expect(token("common@contoso.com") == nil)
+        #expect(token("alice@contoso.com") == "at-alice" && token("bob@contoso.com") == "at-bob")
+    }
+
+    private static func alice(_ names: [String: String]) -> IssuedTokens { tokens(of: "alice", names) }
+
+    private static func tokens(of user: String, _ names: [String: String]) -> IssuedTokens {
+        let claims = ["tid": CacheBuilder.tenant, "oid": "oid-\(user)", "sub": "sub-\(user)"]
         return IssuedTokens(
-            accessToken: Secret("at"), refreshToken: Secret("rt"),
+            accessToken: Secret("at-\(user)"), refreshToken: Secret("rt-\(user)"),
             idToken: CacheBuilder.idToken(claims.merging(names) { $1 }),
-            homeAccountID: CacheBuilder.account("alice").homeAccountID)
+            homeAccountID: CacheBuilder.account(user).homeAccountID)
     }
 
     private static func usernames(named name: String, _ builder: CacheBuilder) -> [String?] {
