@@ -85,6 +85,14 @@ package struct CredentialCache: Sendable, Equatable {
         partition(group).profiles(of: account).inListOrder.first?.username.trimmedNonEmpty
     }
 
+    /// The names by which requests find an account: its usernames, the first of which is `username(of:in:)`, and the user IDs that ADAL has
+    /// given its apps. None if it is unknown.
+    package func names(of account: AccountKey, in group: SharingGroup) -> [String] {
+        partition(group).profiles(of: account).inListOrder.flatMap { profile in
+            [profile.username.trimmedNonEmpty, profile.adalUserID].compactMap(\.self)
+        }
+    }
+
     /// The key of an account of an authority: the one that it was saved under, or else a new one.
     package func accountKey(
         _ identity: AccountKey.Identity, at authority: Authority, in partition: Partition

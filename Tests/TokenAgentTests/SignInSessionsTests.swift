@@ -263,6 +263,23 @@ internal import TokenModel
         #expect(try await waiting.error()?.code == (isSame ? nil : .mismatchedAccount))
     }
 
+    /// An app of ADAL names its user by the ID that it has got, perhaps before a rename.
+    @Test func takesAUserOfAFormerNameForTheSame() async throws {
+        let reference = AccountReference(username: "alice@contoso.com")
+        for name in ["alice@contoso.com", "alicia@contoso.com"] {
+            let id = try await parts.beginDeviceCode(
+                account: reference, .sample(["https://r/.default"], version: .v1))
+            let waiting = await parts.completeDeviceCode(id)
+            try await parts.settle()
+            try await parts.timers.advance(by: 5)
+            var tokens = IssuedTokens.sample("alice", name)
+            let claims = #"{"ver":"1.0","oid":"alice","sub":"alice","tid":"tenant","upn":"\#(name)"}"#
+            tokens.idToken = "e30.\(Base64URL.encode(Data(claims.utf8)))."
+            await parts.provider.redemptions.next().answer(tokens)
+            #expect(try await waiting.error()?.code == nil)
+        }
+    }
+
     /// In a tenant, it is the user who was deleted and created again. In another one, it is another person.
     @Test(arguments: [("tenant", true), ("other", false)])
     func takesAUserOfTheSameNameForTheSameInOneTenantOnly(tenant: String, isSame: Bool) async throws {

@@ -212,6 +212,9 @@ final class AuthorityResolver {
         return !validatedFarms.contains(ValidatedFarm(host: authority.environment, domain: domain))
     }
 
+    /// Whether a text is a user principal name.
+    static func hasDomain(_ username: String) -> Bool { domain(of: username) != nil }
+
     /// The domain of a user principal name; nil if the text is none.
     private static func domain(of username: String?) -> String? {
         let parts = (username ?? "").lowercased().split(separator: "@", omittingEmptySubsequences: false)

@@ -41,7 +41,7 @@ final class RefreshTokenSender {
     ) async throws(TokenError) -> TokenResult? {
         let group = parameters.sharingGroup
         let authority = try await authorities.resolve(
-            plan.authority, parameters, username: memory.cache.username(of: plan.account, in: group) ?? username)
+            plan.authority, parameters, username: principalName(of: plan.account, requested: username, in: group))
         if let refusal = commits.refusal { throw refusal }
         // Throws if the note cannot be written, or there is no room for the response: the token is not sent then, and stays valid.
         try await commits.write([notes.note(of: token, in: group, at: now())], isRetried: false)
@@ -150,6 +150,17 @@ final class RefreshTokenSender {
             let (computed, settled) = (changes(memory.cache), notes.settled(by: token, in: group))
             return (CommitQueue.CacheCommit(changes: computed, settled: settled), !computed.isEmpty)
         }
+    }
+
+    /// The name of an account by whose domain an AD FS is validated: the requested one if it is one of the account's, or else the first one
+    /// with a domain. An app may request any other name, of a domain that vouches for any host.
+    ///
+    /// - Parameter name: the account's name as the request has it.
+    private func principalName(of account: AccountKey, requested name: String?, in group: SharingGroup) -> String? {
+        let names = memory.cache.names(of: account, in: group)
+        guard let first = names.first else { return name }
+        let requested = names.filter { $0.lowercased() == name?.lowercased() }
+        return (requested + names).first(where: AuthorityResolver.hasDomain) ?? first
     }
 
     /// Deletes the note of a refresh token that was not sent. That of an earlier redemption without a response stays.

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import TestSupport
 internal import Testing
 internal import TokenEndpoint
@@ -177,6 +178,25 @@ internal import TokenModel
         #expect(parts.provider.federations.count == 0)
     }
 
+    /// An AD FS may call the user otherwise than its apps of ADAL do, by a name without a domain.
+    @Test(arguments: [nil, "Alice@contoso.com", #"contoso\alice"#])
+    func validatesAnADFSWithTheNameOfTheAccountThatHasADomain(name: String?) async throws {
+        let parameters = TokenParameters.sample(
+            ["https://r/.default"], authority: try Authority("https://fs.contoso.com/adfs"), version: .v1)
+        let claims = #"{"sub":"alice","upn":"alice@contoso.com","preferred_username":"CONTOSO\\alice"}"#
+        var tokens = IssuedTokens.sample("alice", "1")
+        tokens.idToken = "e30.\(Base64URL.encode(Data(claims.utf8)))."
+        try await parts.save(tokens, parameters).value()
+        let request = await parts.acquire(
+            AcquireTokenSilent(parameters: parameters, account: AccountReference(username: name), forceRefresh: true))
+        try await parts.settle()
+        try #require(parts.provider.federations.count == 1)
+        let federation = await parts.provider.federations.next()
+        #expect(federation.question == "contoso.com")
+        federation.fail(TokenError(.authorityValidation, "another host"))
+        #expect(try await request.error()?.code == .authorityValidation)
+    }
+
     /// The domain of another user's choice can vouch for any host.
     @Test func validatesAnADFSForEachDomainByItself() async throws {
         let first = try await parts.resolve("https://fs.contoso.com/adfs", username: "x@attacker.example")
@@ -259,6 +279,12 @@ internal import TokenModel
 }
 
 extension Parts {
+    fileprivate func save(_ tokens: IssuedTokens, _ parameters: TokenParameters) -> Pending<TokenResult> {
+        start { parts async throws(TokenError) in
+            try await parts.core.saver.save(tokens, from: .signIn, parameters, at: parameters.authority)
+        }
+    }
+
     fileprivate func resolve(
         _ url: String, validates: Bool = true, username: String? = nil
     ) throws -> Pending<Authority> {
