@@ -128,8 +128,9 @@ package struct CredentialCache: Sendable, Equatable {
     /// The accounts of an authority with a username, in the order of `Partition.accounts(named:)`; if there is none, the one that had it as
     /// the user ID of ADAL.
     func accounts(named name: String, at authority: Authority, in partition: Partition) -> [AccountKey] {
-        (partition.accounts(named: name) + [partition.account(formerlyNamed: name)].compactMap(\.self))
-            .filter { isAccount($0, of: authority, in: partition) }
+        let named = partition.accounts(named: name)
+        let accounts = named.isEmpty ? [partition.account(formerlyNamed: name)].compactMap(\.self) : named
+        return accounts.filter { isAccount($0, of: authority, in: partition) }
     }
 
     /// Whether an account of an authority has a username, or the user ID that ADAL has given its apps, now or before.

@@ -92,7 +92,7 @@ struct UnsavedChanges: Sendable {
     /// kill before the upgrade has been written.
     func formerDeletions(of changes: [StoreChange]) -> [StoreChange] {
         guard let formerKeys = upgrade?.formerKeys, !formerKeys.isEmpty else { return [] }
-        let former = Set(
+        let former: Set<RecordKey> = Set(
             changes.compactMap { change in if case .delete(let key) = change { formerKeys[key] } else { nil } })
         guard !former.isEmpty else { return [] }
         // Those that have been written since are other records.
