@@ -166,6 +166,23 @@ internal import TokenModel
         await next.close()
     }
 
+    /// As on another machine with the same home folder on NFS, where the lock of a folder is the machine's own. What is read beside a process
+    /// that writes may be half of a change, or have accounts that have signed out there.
+    @Test func readsNothingOfADatabaseThatIsLocked() async throws {
+        let folder = try await StoreFolder.withOneRecord()
+        var others = try [StoreDatabase.connect(folder.file)]
+        let store = try folder.open()
+        for _ in 0..<2 {
+            let error = await #expect(throws: TokenError.self) { try await store.load() }
+            #expect(error?.code == .storeUnavailable)
+            #expect(error?.message.contains("in use by another process; stop the other sso-agent, which") == true)
+        }
+        others.removeAll()
+        #expect(try await store.load() == [.sample(1)])
+        #expect(store.report.writeError == nil && store.report.notices.isEmpty)
+        await store.close()
+    }
+
     /// Its bytes could be guessed.
     @Test func takesNoKeyFromACredentialThatIsTooShort() async throws {
         let (folder, credentials) = (try StoreFolder(), try TemporaryFolder())

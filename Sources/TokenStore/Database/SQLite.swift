@@ -199,7 +199,7 @@ extension TokenError {
             let words = remedy == nil ? "; check its owner, its mode, and that its file system is writable" : ""
             self.init(.storeUnavailable, "\(path) cannot be written (\(reason))\(words)", remedy)
         case SQLITE_BUSY, SQLITE_LOCKED:
-            self.init(.storeUnavailable, "\(path) is in use by another process; stop the other sso-agent")
+            self = .databaseInUse(path)
         case SQLITE_IOERR:
             self.init(
                 .storeUnavailable,
@@ -216,5 +216,13 @@ extension TokenError {
         default:
             self.init(.storeUnavailable, "\(path): \(reason) (\(code))")
         }
+    }
+
+    /// The error of a database that another process has locked.
+    static func databaseInUse(_ path: String) -> TokenError {
+        TokenError(
+            .storeUnavailable,
+            "\(path) is in use by another process; stop the other sso-agent, which may be on another machine with the same home "
+                + "folder")
     }
 }

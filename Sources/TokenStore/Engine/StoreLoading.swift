@@ -146,6 +146,9 @@ extension StoreEngine {
             let connection = try StoreDatabase.connect(paths.database, vfs: options.vfs, keepsLog: true)
             return try disk(connection, isNew: size == StoreDatabase.pageSize && log.bytes.isEmpty)
         } catch {
+            // As on another machine with the same home folder: the lock of the folder does not reach that on NFS. What is read without a
+            // lock may be half of a change, which would be taken for damage, and a sign-out there would not be seen here.
+            if error == .databaseInUse(paths.database) { throw error }
             return error.code == .cacheBadFormat ? .damaged(error.message) : .unwritable(error)
         }
     }
