@@ -21,3 +21,11 @@ static inline int sqlite_defend(sqlite3 *database) {
     if (code == SQLITE_OK) code = sqlite_switch(database, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0);
     return code;
 }
+
+/// Waits until the write-ahead log of a connection has reached the disk.
+static inline int sqlite_synchronize_log(sqlite3 *database) {
+    sqlite3_file *log = (sqlite3_file *)0;
+    int code = sqlite3_file_control(database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+    if (code != SQLITE_OK || !log || !log->pMethods) return code;
+    return log->pMethods->xSync(log, SQLITE_SYNC_NORMAL);
+}

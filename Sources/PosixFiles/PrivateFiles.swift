@@ -161,7 +161,8 @@ package struct PrivateFiles: Sendable {
         try synchronizeFolder(of: other)
     }
 
-    private func synchronizeFolder(of path: String) throws(TokenError) {
+    /// Waits until the name of a file, or its absence, has reached the disk.
+    package func synchronizeFolder(of path: String) throws(TokenError) {
         let parent = Self.parent(of: path)
         let directory = try openDirectory(parent, "cannot use \(parent)")
         do throws(SystemError) {

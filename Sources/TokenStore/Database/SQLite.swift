@@ -37,6 +37,13 @@ final class SQLiteConnection {
     /// Writes the log into the database, and truncates it.
     func truncateLog() throws(TokenError) { try execute("PRAGMA wal_checkpoint(TRUNCATE)") }
 
+    /// Waits until the log, which may be that of a process that was killed, and its name have reached the disk.
+    func synchronizeLog() throws(TokenError) {
+        let status = sqlite_synchronize_log(handle)
+        guard status == SQLITE_OK else { throw TokenError(sqlite: status, path: path) }
+        try PrivateFiles.store.synchronizeFolder(of: path)
+    }
+
     /// Reserves room on the disk for what is written to the log next. Closing the log again releases no lock: those are on the database.
     func reserveLog(_ count: Int) throws(TokenError) {
         guard agent_reserve_room(path + "-wal", Int64(count)) == 0 else {

@@ -187,6 +187,9 @@ extension StoreEngine {
             return Receiver(try startEmpty(defect))
         }
         guard let derived = keys?.derived() else { throw lockedError }
+        // An agent that was killed may have written a commit that has not reached the disk. What is answered from it must outlast a loss of
+        // power. If that fails, the records are served all the same; the next commit finds that the disk cannot be written.
+        if !log.bytes.isEmpty { try? database.connection.synchronizeLog() }
         // Records that a damaged log may have replaced, or of an earlier copy, are not served before that is known.
         let reads = mayBeHidden || options.counter != nil ? nil : earlyReads
         let found: StoreContents<Receiver> = try StoreContents(database, derived) { reads?.serve(database, derived) }

@@ -1,3 +1,4 @@
+internal import AgentTestSupport
 internal import Foundation
 internal import TestSupport
 internal import Testing
@@ -41,6 +42,22 @@ internal import TokenStore
         }
         let store = try folder.open()
         #expect(try await store.load() == [.sample(2)])
+        await store.close()
+    }
+
+    /// Its last commit may not have reached the disk, and is visible after the next start: a loss of power must not take that back.
+    @Test func flushesTheLogThatAKilledProcessHasLeft() async throws {
+        let (folder, disk) = (try StoreFolder(), try FaultyDisk())
+        let first = try folder.open()
+        try await first.commit([.put(.sample(1))])
+        let crashed = try folder.copyWithoutClosing()
+        await first.close()
+        // The flush is seen by its failure, which does not keep the records from being read.
+        disk.fail(.sync)
+        let store = try crashed.open(vfs: disk.name)
+        #expect(try await store.load() == [.sample(1)])
+        #expect(disk.failed > 0)
+        disk.recover()
         await store.close()
     }
 
