@@ -140,7 +140,7 @@ package struct PrivateFiles: Sendable {
     /// Replaces a file of a folder of this program's by a new one of mode 0600 in one step: a reader, and the disk after a crash, has the
     /// old content or the new content. A file with `.new` at the end of the name is overwritten; elsewhere, use `PrivateFileWriter`.
     package func replace(_ path: String, with bytes: [UInt8]) throws(TokenError) {
-        let draft = path + ".new"
+        let draft = Self.draft(of: path)
         unlink(draft)
         do throws(SystemError) {
             let file = try FileDescriptor(creating: draft)
@@ -154,6 +154,11 @@ package struct PrivateFiles: Sendable {
         }
         try move(draft, to: path)
     }
+
+    /// Removes what a process has left that was killed while it replaced a file; has no effect if there is nothing.
+    package func removeDraft(of path: String) { unlink(Self.draft(of: path)) }
+
+    private static func draft(of path: String) -> String { path + ".new" }
 
     /// Renames a file, in place of any other with the new name, and waits until that has reached the disk.
     package func move(_ path: String, to other: String) throws(TokenError) {

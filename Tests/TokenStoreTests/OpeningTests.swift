@@ -183,6 +183,18 @@ internal import TokenModel
         await store.close()
     }
 
+    /// An agent that was killed while it changed the key has left the keys in use.
+    @Test func removesTheDraftOfAKeyFile() async throws {
+        let folder = try await StoreFolder.withOneRecord()
+        for name in ["cache.key.new", "cache.keyring.new"] {
+            #expect(FileManager.default.createFile(atPath: folder.path + "/" + name, contents: Data([1])))
+        }
+        let store = try folder.open()
+        #expect(folder.names == ["cache.key", "cache.sqlite"])
+        #expect(try await store.load() == [.sample(1)])
+        await store.close()
+    }
+
     /// Its bytes could be guessed.
     @Test func takesNoKeyFromACredentialThatIsTooShort() async throws {
         let (folder, credentials) = (try StoreFolder(), try TemporaryFolder())

@@ -68,6 +68,8 @@ final class StoreEngine {
         ring = KeyRing(directory: paths.directory, settings: options.keys)
         fileLock = try paths.lock()
         for path in [paths.database, paths.log, ring.keyFile.path] { try PrivateFiles.store.restrictToOwner(path) }
+        // The draft of the key file has the key in use, too.
+        for path in [ring.keyFile.path, ring.keyringMark.path] { PrivateFiles.store.removeDraft(of: path) }
         report.quarantined = paths.quarantined
     }
 

@@ -55,7 +55,7 @@ struct KeyFile {
 /// could ask its user for a password at each start.
 struct KeyringMark {
     static let name = "cache.keyring"
-    private let path: String
+    let path: String
 
     init(in directory: String) { path = "\(directory)/\(Self.name)" }
 
