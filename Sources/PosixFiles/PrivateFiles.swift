@@ -46,7 +46,7 @@ package struct PrivateFiles: Sendable {
 
     /// Makes a directory, and first those above it that do not exist; returns false if there is a file with the name.
     private func make(_ path: String, _ mode: mode_t, parentMode: mode_t) throws(TokenError) -> Bool {
-        if mkdir(path, mode) == 0 { return true }
+        if make(path, mode) { return true }
         var error = SystemError.last
         let parent = Self.parent(of: path)
         if error.isFileMissing, parent != path {
@@ -56,11 +56,19 @@ package struct PrivateFiles: Sendable {
             {
                 chmod(parent, mode_t(status.mode) | 0o700)
             }
-            if mkdir(path, mode) == 0 { return true }
+            if make(path, mode) { return true }
             error = .last
         }
         guard error.number == EEXIST else { throw failure("cannot make \(path)", error, at: path) }
         return false
+    }
+
+    /// Makes a directory, and waits until its name has reached the disk: what is in it would be lost with it. Returns false, with `errno`, if
+    /// that is not possible. A parent that cannot be read cannot be synchronised, and is used nevertheless.
+    private func make(_ path: String, _ mode: mode_t) -> Bool {
+        guard mkdir(path, mode) == 0 else { return false }
+        try? synchronizeFolder(of: path)
+        return true
     }
 
     /// The names of the files in a directory; none if it does not exist.
