@@ -221,8 +221,17 @@ package struct PrivateFiles: Sendable {
         return "chmod u+w \(folder.shellWord)"
     }
 
-    /// The command that shows how full the disk with a folder is.
-    package static func showingRoom(in folder: String) -> String { "df -h \(folder.shellWord)" }
+    /// The command that shows how full the disk with a folder is: its bytes or, if it has no room for another file, its inodes.
+    package static func showingRoom(in folder: String) -> String {
+        "df \(lacksInodes(folder) ? "-i" : "-h") \(folder.shellWord)"
+    }
+
+    /// Whether the file system of a folder has no inode for another file, although it may have free bytes. One that does not count its inodes
+    /// has always one.
+    package static func lacksInodes(_ folder: String) -> Bool {
+        var room = statvfs()
+        return statvfs(folder, &room) == 0 && room.f_files > 0 && room.f_favail == 0
+    }
 
     private func openDirectory(_ path: String, _ operation: String) throws(TokenError) -> FileDescriptor {
         do throws(SystemError) { return try FileDescriptor(directory: path) } catch { throw failure(operation, error) }

@@ -201,6 +201,10 @@ extension TokenError {
         case SQLITE_FULL:
             self.init(.storeUnavailable, "the disk with \(path) is full; free some space")
             details.nextCommand = PrivateFiles.showingRoom(in: folder)
+        // SQLite has to make its log.
+        case SQLITE_CANTOPEN where PrivateFiles.lacksInodes(folder):
+            self.init(.storeUnavailable, "the disk with \(path) has no inode for another file; remove some files there")
+            details.nextCommand = PrivateFiles.showingRoom(in: folder)
         case SQLITE_READONLY, SQLITE_PERM, SQLITE_CANTOPEN, SQLITE_AUTH:
             let remedy = PrivateFiles.reading(path).map { Remedy.run($0) }
             let words = remedy == nil ? "; check its owner, its mode, and that its file system is writable" : ""

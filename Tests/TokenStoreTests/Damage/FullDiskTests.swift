@@ -49,6 +49,28 @@ internal import TokenModel
         try mount.remount("rw")
     }
 
+    /// SQLite cannot make its log, and reports that it cannot open the database.
+    @Test(.enabled(if: Tmpfs.isPossible, "mounting takes root"))
+    func saysThatTheDiskHasNoInodeLeft() async throws {
+        let folder = try StoreFolder()
+        let mount = try Tmpfs(at: folder.path, inodes: 8)
+        let first = try folder.open()
+        try await first.commit([.put(.sample(1))])
+        await first.close()
+        // The folder, the key and the database have one each.
+        for number in 1...5 { try Data().write(to: URL(filePath: folder.path + "/other-\(number)")) }
+        let store = try folder.open()
+        #expect(try await store.load() == [.sample(1)])
+        let error = await #expect(throws: TokenError.self) { try await store.commit([.put(.sample(2))]) }
+        #expect(error?.message.contains("has no inode for another file") == true, "\(String(describing: error))")
+        #expect(error?.details.nextCommand == "df -i \(folder.path)")
+        try FileManager.default.removeItem(atPath: folder.path + "/other-1")
+        try await store.commit([.put(.sample(2))])
+        #expect(store.report.writeError == nil)
+        await store.close()
+        try mount.remount("rw")
+    }
+
     /// The note is short: a disk that has room for it may have none for the tokens that replace the one that was sent.
     @Test(.enabled(if: Tmpfs.isPossible, "mounting takes root"), arguments: [4, 8, 12, 16, 20, 24, 28, 32, 64, 512])
     func writesARedemptionNoteOnlyIfThereIsRoomForTheResponse(free: Int) async throws {
