@@ -3,7 +3,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 internal import TokenModel
-internal import TokenStore
+@testable internal import TokenStore
 
 @Suite(.bounded) struct DurabilityTests {
     @Test func keepsEveryRecordWhenItIsClosedAndOpenedAgain() async throws {
