@@ -46,16 +46,19 @@ package struct SocketRules: Sendable, Equatable {
         let parameters = request.parameters
         try require(parameters.clientID, parameters.sharingGroup)
         guard !request.forceRefresh, request.expirationBuffer <= Self.longestBuffer else {
-            throw Self.denied("it does not renew tokens before they expire")
+            throw Self.denied("it does not renew tokens before they expire; \(Self.agentsOwn)")
         }
         guard parameters.claims == nil, parameters.capabilities.isEmpty, parameters.extraParameters.isEmpty else {
-            throw Self.denied("it does not serve requests with claims, capabilities or further parameters")
+            throw Self.denied(
+                "it does not serve requests with claims, capabilities or further parameters; \(Self.agentsOwn)")
         }
         if !scopes.isEmpty {
             let requested = parameters.scopes.subtracting(.reserved)
             // The empty set is a subset of every token's scopes.
             guard !requested.isEmpty, requested.isSubset(of: scopes) else {
-                throw Self.denied("it serves other scopes or resources")
+                throw Self.denied(
+                    "it serves other scopes or resources; to serve these, publish a socket with --scope or --resource"
+                )
             }
         }
         try require(parameters.authority)
@@ -71,7 +74,7 @@ package struct SocketRules: Sendable, Equatable {
             scopes.union(.reserved).scopes.map { ($0.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
         request.parameters.scopes = ScopeSet(parameters.scopes.scopes.map { spellings[$0.lowercased()] ?? $0 })
         if let account {
-            guard account.isMeant(by: request.account) else { throw Self.denied("it serves another account") }
+            guard account.isMeant(by: request.account) else { throw Self.denied(Self.otherAccount) }
             request.account = account
         }
         try requireHomeTenant(of: request)
@@ -127,7 +130,7 @@ package struct SocketRules: Sendable, Equatable {
     }
 
     private func check(_ result: TokenResult, of request: AcquireTokenSilent) throws(TokenError) {
-        if let account, !account.matches(result.account) { throw Self.denied("it serves another account") }
+        if let account, !account.matches(result.account) { throw Self.denied(Self.otherAccount) }
         if authorities.isEmpty, request.parameters.authority.kind == .entra {
             let isHome =
                 result.tenantProfile?.isHome ?? leadsHome(request.parameters.authority, result.account.homeAccountID)
@@ -165,13 +168,20 @@ package struct SocketRules: Sendable, Equatable {
     // MARK: Parts of requests
 
     private func require(_ clientID: ClientID, _ group: SharingGroup) throws(TokenError) {
-        guard clientIDs.contains(clientID) else { throw Self.denied("it serves other apps") }
-        guard group == sharingGroup else { throw Self.denied("it serves another sharing group") }
+        guard clientIDs.contains(clientID) else {
+            throw Self.denied(
+                "it serves other apps; to serve this one, publish a socket with --app or --client-id for it too")
+        }
+        guard group == sharingGroup else {
+            throw Self.denied(
+                "it serves another sharing group; to serve this one, publish a socket with --group for it")
+        }
     }
 
     private func require(_ authority: Authority) throws(TokenError) {
         guard authorities.isEmpty || authorities.contains(authority) else {
-            throw Self.denied("it serves other authorities")
+            throw Self.denied(
+                "it serves other authorities; to serve this one, publish a socket with --authority for it too")
         }
         // Each policy, and each tenant at a domain, would get the owner's refresh token.
         guard !authorities.isEmpty || authority.kind != .b2c && authority.kind != .ciam else {
@@ -198,7 +208,14 @@ package struct SocketRules: Sendable, Equatable {
         TokenError(.requestDenied, "this socket is published for some requests only: \(reason)")
     }
 
-    private static let otherTenant = "it serves the account's home tenant, by its ID or as common or organizations"
+    private static let otherTenant =
+        "it serves the account's home tenant, by its ID or as common or organizations; to serve another one, publish a socket with "
+        + "--authority for it"
+
+    private static let otherAccount =
+        "it serves another account; to serve this one, publish a socket with --account for it, or without --account for every one"
+
+    private static let agentsOwn = "that needs the agent's own socket"
 }
 
 /// Comparison with the account that a socket is limited to.

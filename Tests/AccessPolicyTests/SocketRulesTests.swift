@@ -109,6 +109,37 @@ internal import TokenModel
         }
     }
 
+    /// The error reaches the user of a container, and it is the only one that says what to publish.
+    @Test func saysWithWhichOptionASocketServesTheRequest() throws {
+        let consumers = try Self.silent(authority: Authority("https://login.microsoftonline.com/consumers"))
+        let otherGroup = try Self.silent { $0.parameters.sharingGroup = SharingGroup("other") ?? .standard }
+        let refused: [(SocketRules, AcquireTokenSilent, String)] = [
+            (
+                Self.rules(), try Self.silent("calendar"),
+                "other apps; to serve this one, publish a socket with --app or --client-id"
+            ),
+            (Self.rules(), otherGroup, "another sharing group; to serve this one, publish a socket with --group"),
+            (
+                Self.rules(), try Self.silent(scopes: ["Mail.Read"]),
+                "to serve these, publish a socket with --scope or --resource"
+            ),
+            (
+                Self.rules(authorities: [.common]), consumers,
+                "other authorities; to serve this one, publish a socket with --authority"
+            ),
+            (
+                Self.rules(account: true), try Self.silent(account: AccountReference(username: "bob@contoso.com")),
+                "another account; to serve this one, publish a socket with --account"
+            ),
+            (Self.rules(), try Self.silent { $0.forceRefresh = true }, "that needs the agent's own socket"),
+            (Self.rules(), try Self.silent { $0.parameters.claims = "{}" }, "that needs the agent's own socket"),
+        ]
+        for (rules, request, remedy) in refused {
+            let error = #expect(throws: TokenError.self, "\(remedy)") { try rules.admitted(request) }
+            #expect(error?.message.contains(remedy) == true, "\(error?.message ?? "")")
+        }
+    }
+
     // MARK: Scopes
 
     @Test(

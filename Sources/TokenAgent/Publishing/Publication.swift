@@ -46,7 +46,8 @@ struct Publication: Sendable {
         guard let account else { return }
         let (parameters, partition) = (request.parameters, cache.partition(rules.sharingGroup))
         guard cache.accountKey(account.identity, at: parameters.authority, in: partition) == account else {
-            throw SocketRules.denied("it serves another provider's account")
+            throw SocketRules.denied(
+                "it serves another provider's account; to serve this one's, publish a socket with --account for it")
         }
     }
 }
