@@ -227,10 +227,12 @@ extension StoreEngine {
     private func requireRetirable(_ sources: [KeySource]) throws(TokenError) {
         guard let file = try paths.findQuarantined().first else { return }
         for source in sources where ring.hasStoredKey(source) {
-            throw TokenError(
+            var error = TokenError(
                 .storeUnavailable,
                 "\(paths.directory)/\(file) is in quarantine and may need the key from \(ring.place(of: source)); "
                     + "delete it, or move it elsewhere together with that key, then run this again")
+            error.details.saysRemedyInWords = true
+            throw error
         }
     }
 

@@ -21,7 +21,21 @@ internal import TokenStore
         let folder = try await StoreFolder.withOneRecord()
         // The file format's "user version" and "application ID": https://www.sqlite.org/fileformat2.html#the_database_header
         let newer = try overwrite(folder, at: 60, with: [0, 0, 0, 4])
-        try await expectFreshStart(folder, keeping: newer, saying: ["update sso-agent"], servingRecords: 1)
+        try await expectFreshStart(folder, keeping: newer, saying: ["update sso-agent, and sign in"], servingRecords: 1)
+    }
+
+    /// `ssoctl doctor` would say no more about the file than this error.
+    @Test func saysInWordsWhatToDoWithAQuarantinedFileThatMayNeedTheKey() async throws {
+        let folder = try await StoreFolder.withOneRecord()
+        try Data().write(to: URL(filePath: folder.file + ".quarantine-20300317T174640Z"))
+        let store = try folder.open()
+        #expect(try await store.load().count == 1)
+        let error = await #expect(throws: TokenError.self) {
+            try await store.changeKeySource(to: .passphrase, passphrase: Secret("correct horse"))
+        }
+        #expect(error?.message.contains("delete it, or move it elsewhere together with that key") == true)
+        #expect(error?.forApps.details.nextCommand == nil)
+        await store.close()
     }
 
     @Test func quarantinesAnotherProgramsDatabase() async throws {
