@@ -172,7 +172,7 @@ extension StoreEngine {
         default:
             return .damaged(
                 "it is of format \(version), and this sso-agent knows \(StoreDatabase.version) and earlier; "
-                    + "update sso-agent and put the file back")
+                    + "update sso-agent, and sign in to accounts that are missing")
         }
     }
 

@@ -214,7 +214,7 @@ internal import TokenWire
             try file.write(contentsOf: [0, 0, 0, 99])
             try file.close()
             let agent = try await f.agent()
-            try await agent.process.waitForError("update sso-agent and put the file back")
+            try await agent.process.waitForError("update sso-agent, and sign in to accounts that are missing")
             #expect(try await f.run("ssoctl", ["status"]).output.contains("quarantine"))
         }
     }
