@@ -112,15 +112,21 @@ struct UseCommand: Command {
         }
     }
 
-    /// The accounts that a name means in the first sharing group that has any: the usual one, or that of an app of the configuration. The
-    /// default account is looked for in the group of each request, by this name.
+    /// The accounts that a name means in the first sharing group that has any: the usual one, or that of an app of the configuration. An
+    /// exact name in any group comes before the beginning of one. The default account is looked for in the group of each request, by this
+    /// name.
     private static func accounts(
         _ name: AccountName, _ agent: AgentClient, _ settings: Settings
     ) async throws(TokenError) -> (AccountFinder, [Account]) {
         let usual = AccountFinder(agent: agent, sharingGroup: .standard)
         let groups = Set(settings.configuration.apps.map(\.sharingGroup)).subtracting([.standard])
         let others = groups.sorted { $0.name < $1.name }.map { AccountFinder(agent: agent, sharingGroup: $0) }
-        for finder in [usual] + others {
+        let finders = [usual] + others
+        for finder in finders {
+            let found = try await finder.exactAccounts(name, of: nil)
+            if !found.isEmpty { return (finder, found) }
+        }
+        for finder in finders {
             let found = try await finder.accounts(name, of: nil)
             if !found.isEmpty { return (finder, found) }
         }

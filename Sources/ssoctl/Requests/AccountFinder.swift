@@ -86,9 +86,20 @@ struct AccountFinder {
     ///   - name: nil for every account.
     ///   - clientID: only the accounts that are signed in to this app; nil for every account.
     func accounts(_ name: AccountName?, of clientID: ClientID?) async throws(TokenError) -> [Account] {
-        var request = ListAccounts(
-            clientID: clientID, sharingGroup: sharingGroup, onlySignedIn: clientID != nil)
-        guard let name else { return try await agent.listAccounts(request) }
+        if let name {
+            let found = try await exactAccounts(name, of: clientID)
+            if !found.isEmpty { return found }
+            // The exact name of an account that is not signed in to the app does not stand for another account whose name
+            // begins with it.
+            if clientID != nil, try await isKnown(name) { return [] }
+        }
+        let all = try await agent.listAccounts(request(clientID))
+        return name?.matches(in: all) ?? all
+    }
+
+    /// The accounts with this identifier, else those with this username.
+    func exactAccounts(_ name: AccountName, of clientID: ClientID?) async throws(TokenError) -> [Account] {
+        var request = request(clientID)
         if let identifier = name.homeAccountID {
             request.homeAccountID = identifier
             let found = try await agent.listAccounts(request)
@@ -96,13 +107,11 @@ struct AccountFinder {
             request.homeAccountID = nil
         }
         request.username = name.text
-        let found = try await agent.listAccounts(request)
-        if !found.isEmpty { return AccountName.meant(of: found) }
-        // The exact name of an account that is not signed in to the app does not stand for another account whose name
-        // begins with it.
-        if clientID != nil, try await isKnown(name) { return [] }
-        request.username = nil
-        return name.matches(in: try await agent.listAccounts(request))
+        return AccountName.meant(of: try await agent.listAccounts(request))
+    }
+
+    private func request(_ clientID: ClientID?) -> ListAccounts {
+        ListAccounts(clientID: clientID, sharingGroup: sharingGroup, onlySignedIn: clientID != nil)
     }
 
     /// The name of the first app whose accounts this process may list, if it may not list those of all apps, as in a sandbox and at a

@@ -178,6 +178,22 @@ internal import Testing
         }
     }
 
+    /// The whole name of an account comes before the beginning of another one, in whichever group.
+    @Test func choosesTheAccountOfAnyGroupThatHasTheWholeName() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            try await f.signIn(app: "graph", "alice@contoso.com.au")
+            try await f.ssoctl(["app", "add", "notes", "--group", "team"] + target(f, "--scope", "User.Read"))
+            try await f.signIn(app: "notes", "alice@contoso.com")
+            let chosen = try await f.ssoctl(["use", "alice@contoso.com"]).output
+            #expect(chosen == "The default account is alice@contoso.com.\n")
+            let beginning = try await f.ssoctl(["use", "alice"]).output
+            #expect(beginning == "The default account is alice@contoso.com.au.\n")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     @Test func signsInForAResource() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
