@@ -30,14 +30,14 @@ package struct AgentEnvironment: Sendable {
         return AgentEnvironment(variables: variables)
     }
 
-    /// The variables that name a file or a folder of the agent, which may be relative to the folder in which it is started.
+    /// The variables whose path may be relative to the folder in which the agent is started.
     package static let pathNames = [
         "SSO_AGENT_SOCK", "SSO_AGENT_STATE_DIR", "SSO_AGENT_CONFIG", "SSO_AGENT_SYSTEM_CONFIG", "SSL_CERT_FILE",
-        "CREDENTIALS_DIRECTORY",
+        "CREDENTIALS_DIRECTORY", "HOME",
     ]
 
-    /// The variables that name a folder of the user, in which those of the agent are.
-    private static let folderNames = ["XDG_RUNTIME_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "HOME"]
+    /// The variables that name a folder of the user, in which those of the agent are, and are ignored if it is relative.
+    private static let folderNames = ["XDG_RUNTIME_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME"]
 
     /// What is wrong with these variables of this process, as a sentence; nil if nothing is.
     ///
@@ -47,8 +47,7 @@ package struct AgentEnvironment: Sendable {
         if let name = names.first(where: { getenv($0).map { String(validatingCString: $0) == nil } ?? false }) {
             return "The variable \(name) is not UTF-8."
         }
-        // The others are ignored if they are relative.
-        let name = (pathNames + ["HOME"]).first { value($0).map(FileStatus.isInRemovedFolder) ?? false }
+        let name = pathNames.first { value($0).map(FileStatus.isInRemovedFolder) ?? false }
         return name.map { "The variable \($0) is a relative path, and the current folder has been removed." }
     }
 
@@ -222,8 +221,8 @@ package struct AgentEnvironment: Sendable {
         #endif
     }
 
-    /// The home folder: `$HOME`, else that of the user in the password database, if it exists. Nil if there is none.
-    package var homeFolder: String? { value("HOME") ?? Self.accountHome }
+    /// The absolute path of the home folder: `$HOME`, else that of the user in the password database, if it exists. Nil if there is none.
+    package var homeFolder: String? { value("HOME").map(FileStatus.absolutePath) ?? Self.accountHome }
 
     /// Checks that there is a home folder, if a file or a folder of the agent would be in it.
     ///

@@ -25,6 +25,14 @@ internal import Testing
         }
     }
 
+    /// The agent is started in another folder than the program that starts it.
+    @Test func takesARelativeHomeFromTheCurrentFolder() {
+        let (relative, current) = (environment("HOME", "home"), FileManager.default.currentDirectoryPath)
+        #expect(relative.homeFolder?.hasSuffix("/home") == true && relative.homeFolder?.hasPrefix("/") == true)
+        #expect(relative.stateDirectory.hasPrefix("/"), "\(relative.stateDirectory) in \(current)")
+        #expect(relative.configFile.hasPrefix("/"), "\(relative.configFile) in \(current)")
+    }
+
     @Test func takesEachCommandOfTheBrowsers() {
         #expect(environment("BROWSER", "firefox:chromium %s").browserCommands == ["firefox", "chromium %s"])
     }

@@ -37,6 +37,19 @@ internal import Testing
         #expect(!FileManager.default.fileExists(atPath: home.folder.file("relative")))
     }
 
+    /// The program and the agent that it starts have the same store.
+    @Test func findsARelativeHomeInTheFolderInWhichItIsStarted() async throws {
+        let home = try OnDemandHome()
+        let script = """
+            mkdir "$HOME/other" && cd "$HOME" || exit 1
+            unset XDG_STATE_HOME XDG_CONFIG_HOME
+            HOME=other "$0" status --json
+            """
+        let ended = try await home.run(script)
+        #expect(ended.status == 0, "\(ended)")
+        #expect(FileManager.default.fileExists(atPath: home.folder.file("other/.local/state/sso-agent")), "\(ended)")
+    }
+
     @Test func readsNoPassphraseInTheBackground() async throws {
         let home = try OnDemandHome()
         let ended = try await home.run("exec \"$1\" --on-demand --passphrase-fd 3 3<<<\"correct horse\"")
