@@ -1,7 +1,7 @@
 /// The reasons for which an identity provider refuses a request, as far as their remedies differ. OAuth has few names
 /// of errors; Entra's numbers (`AADSTS…`) are more precise.
 package enum ProviderRefusal: Sendable, CaseIterable {
-    case unknownApp, disabledApp, unknownTenant, appOfOneTenant, confidentialApp, redirectURI
+    case unknownApp, disabledApp, unknownTenant, appOfOneTenant, confidentialApp, unauthenticatedApp, redirectURI
     case scopes, resource
     case consent, consentOfAdministrator
     case unassignedAccount, unknownAccount, disabledAccount
@@ -16,9 +16,13 @@ package enum ProviderRefusal: Sendable, CaseIterable {
             return
         }
         let names = [details.subError, details.oauthError].compactMap { $0?.lowercased() }
-        guard let known = names.lazy.compactMap({ Self.ofName[$0] }).first else { return nil }
-        // Entra sends `access_denied` for policies too, so that an unknown number may mean another reason.
-        if names.contains(Self.accessDenied), known == .declined, !numbers.isEmpty { return nil }
+        // Keycloak's name for an app that does not authenticate itself. Only that has the status 401 (RFC 6749 section 5.2).
+        let isUnauthenticated = names.last == "unauthorized_client" && details.httpStatus == 401
+        let named = names.lazy.compactMap { Self.ofName[$0] }.first
+        guard let known = named ?? (isUnauthenticated ? .unauthenticatedApp : nil) else { return nil }
+        // Entra has these names for other reasons too, such as `access_denied` for policies: an unknown number may mean one of them.
+        let isVague = known == .unauthenticatedApp || known == .declined && names.contains(Self.accessDenied)
+        if isVague, !numbers.isEmpty { return nil }
         self = known
     }
 
@@ -35,6 +39,9 @@ package enum ProviderRefusal: Sendable, CaseIterable {
         case .confidentialApp:
             "the identity provider wants a secret, which an app on a user's machine does not have; in the app's registration, “Allow "
                 + "public client flows” has to be “Yes”, and the platform “Mobile and desktop applications”"
+        case .unauthenticatedApp:
+            "the identity provider wants a secret, which an app on a user's machine does not have, or does not know the app; the app has "
+                + "to be registered as a public client, without client authentication, under this client ID"
         case .redirectURI:
             "the redirect URI is not registered for the app; add http://localhost to “Mobile and desktop applications”"
         case .scopes: "the identity provider does not know a scope, or not all are for one resource; check the scopes"
@@ -63,6 +70,7 @@ package enum ProviderRefusal: Sendable, CaseIterable {
         case .unknownTenant: [90_002, 900_023]
         case .appOfOneTenant: [50_194]
         case .confidentialApp: [7_000_218]
+        case .unauthenticatedApp: []
         case .redirectURI: [50_011]
         case .scopes: [28_000, 28_002, 28_003, 70_011, 650_053]
         case .resource: [50_001, 65_005, 500_011, 650_052, 650_057]
@@ -82,11 +90,12 @@ package enum ProviderRefusal: Sendable, CaseIterable {
         }
     }
 
-    /// The names of OAuth's errors, and of Entra's sub-errors, with this meaning, if no number is known. Names with several meanings are
-    /// missing: RFC 6749 section 5.2 has `invalid_client` for any failed authentication of an app, and `unauthorized_client` for a grant
-    /// that the app may not use. So is `message_only`, for which only the sign-in page says the reason.
+    /// The names of OAuth's errors, and of Entra's sub-errors, with this meaning, if no number is known. `unauthorized_client` is missing,
+    /// which RFC 6749 section 5.2 has for a grant that the app may not use. So is `message_only`, for which only the sign-in page says the
+    /// reason.
     package var names: [String] {
         switch self {
+        case .unauthenticatedApp: ["invalid_client"]
         case .scopes: ["invalid_scope"]
         case .resource: ["invalid_resource", "invalid_target"]
         case .consent: ["consent_required"]

@@ -31,6 +31,7 @@ struct ProviderAdvice {
     var command: String? {
         switch refusal {
         case .policy, .disabledApp, .confidentialApp: nil
+        case .unauthenticatedApp: showApp
         case .unknownApp: showApp ?? signIn(words)
         case .scopes where requiresSignIn: signIn(words)
         case .scopes, .resource:

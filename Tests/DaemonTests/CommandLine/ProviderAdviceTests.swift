@@ -50,7 +50,7 @@ internal import TokenModel
     /// The command after `ssoctl sign-in --client-id id-1`; nil if none helps.
     private static func command(_ refusal: ProviderRefusal) -> String? {
         switch refusal {
-        case .policy, .disabledApp, .confidentialApp: nil
+        case .policy, .disabledApp, .confidentialApp, .unauthenticatedApp: nil
         case .scopes, .resource: "--scope SCOPE --login-hint a@b --device-code"
         case .unknownTenant, .appOfOneTenant: "--scope S --tenant TENANT --login-hint a@b --device-code"
         case .consent: "--scope S --login-hint a@b --prompt consent"
@@ -61,9 +61,10 @@ internal import TokenModel
     }
 
     @Test(arguments: ProviderRefusal.allCases) func namesTheCommandThatHelps(refusal: ProviderRefusal) async throws {
-        let number = try #require(refusal.numbers.first)
-        let failure = try await Self.advised(
-            Self.typed + ["--login-hint", "a@b", "--device-code"], Self.refused(number))
+        var error = Self.refused(0)
+        error.details.stsErrorCodes = refusal.numbers.first.map { [$0] } ?? []
+        error.details.oauthError = refusal.numbers.isEmpty ? refusal.names.first : "invalid_grant"
+        let failure = try await Self.advised(Self.typed + ["--login-hint", "a@b", "--device-code"], error)
         let expected = Self.command(refusal).map { "ssoctl sign-in --client-id id-1 " + $0 }
         #expect(failure.nextCommand == expected)
         #expect(failure.error.message.hasPrefix(refusal.explanation))

@@ -194,6 +194,24 @@ internal import Testing
         }
     }
 
+    /// The app is registered as one with a secret, or under another client ID. Keycloak has a name of its own for that.
+    @Test(arguments: ["invalid_client", "unauthorized_client"])
+    func saysHowAnAppHasToBeRegisteredAtAnotherProvider(error: String) async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("mail", clientID: "app-1", ofProvider: "kc")
+            let refusal = Fault {
+                $0.endpoint = .token
+                ($0.error, $0.errorDescription, $0.status) = (error, "Invalid client credentials", 401)
+            }
+            f.emulator.control.inject(refusal)
+            let failed = try await f.failure(["sign-in", "--browser"], status: 1)
+            #expect((failed["message"] as? String)?.contains("registered as a public client") == true, "\(failed)")
+            #expect(failed["nextCommand"] as? String == "ssoctl app show mail", "\(failed)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     @Test func signsInForAResource() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()

@@ -4,9 +4,11 @@ internal import TokenModel
 
 @Suite(.bounded) struct ProviderRefusalTests {
     private static func refusal(
-        _ error: String = "invalid_grant", suberror: String? = nil, numbers: [Int32] = [], description: String? = nil
+        _ error: String = "invalid_grant", suberror: String? = nil, numbers: [Int32] = [], description: String? = nil,
+        status: Int32? = nil
     ) -> ProviderRefusal? {
         var details = TokenError.Details()
+        details.httpStatus = status
         (details.oauthError, details.subError) = (error, suberror)
         (details.stsErrorCodes, details.errorDescription) = (numbers, description)
         return ProviderRefusal(details)
@@ -21,7 +23,7 @@ internal import TokenModel
     }
 
     @Test(arguments: ProviderRefusal.allCases) func isFoundByItsNumbersAndNames(refusal: ProviderRefusal) {
-        #expect(!refusal.numbers.isEmpty)
+        #expect(!refusal.numbers.isEmpty || !refusal.names.isEmpty)
         for number in refusal.numbers {
             #expect(Self.refusal(numbers: [1, number]) == refusal)
             #expect(Self.refusal("access_denied", description: "AADSTS\(number): text") == refusal)
@@ -50,9 +52,20 @@ internal import TokenModel
     }
 
     /// RFC 6749 section 5.2 has more than one reason for each of them.
-    @Test(arguments: ["unauthorized_client", "invalid_client", "invalid_grant", "server_error", "something_new"])
+    @Test(arguments: ["unauthorized_client", "invalid_grant", "server_error", "something_new"])
     func explainsNoNameWithSeveralMeanings(name: String) {
         #expect(Self.refusal(name) == nil)
+    }
+
+    /// RFC 6749 section 5.2. Keycloak has another name, with the status of a failed authentication.
+    @Test func findsAnAppThatShouldHaveASecret() {
+        #expect(Self.refusal("invalid_client", status: 400) == .unauthenticatedApp)
+        #expect(Self.refusal("unauthorized_client", status: 401) == .unauthenticatedApp)
+        #expect(Self.refusal("unauthorized_client", status: 400) == nil)
+        #expect(Self.refusal("unauthorized_client", suberror: "protection_policy_required", status: 401) == .policy)
+        // Entra's number for a secret that is not valid.
+        #expect(Self.refusal("invalid_client", numbers: [7_000_215], status: 401) == nil)
+        #expect(Self.refusal("invalid_client", numbers: [7_000_218], status: 401) == .confidentialApp)
     }
 
     /// Entra's sub-errors are fewer than its numbers, of which a policy may have one that is not known here.
