@@ -258,14 +258,14 @@ actor CacheOwner {
         later { owner async throws(TokenError) in try await owner.reload() }
     }
 
-    /// Begins to read the configuration again, for a signal. The audit log has a line when it has been read.
+    /// Begins to read the configuration again, for a signal. The audit log has a line when that has changed something, or has failed.
     func beginReload() {
         core.tasks.start { () async throws(TokenError) in
             do throws(TokenError) {
-                _ = try await self.reload()
-                self.audit?.record(.reload)
+                let report = try await self.reload()
+                self.audit?.reloaded(.success(report), of: self.policy.userID)
             } catch {
-                self.audit?.record(.reload, outcome: error.code.name)
+                self.audit?.reloaded(.failure(error), of: self.policy.userID)
             }
         }
     }

@@ -32,9 +32,19 @@ final class AuditTrail: Sendable {
     /// Returns what keeps events from the log; nil if every event so far has been written.
     func problem() async -> TokenError? { await writer.problem(at: now()) }
 
-    /// Records that the agent has started or stopped, or has read its configuration again.
-    func record(_ kind: AuditEvent.Kind, outcome: String = AuditEvent.success) {
-        writer.record(AuditEvent(kind, time: now(), outcome: outcome))
+    /// Records that the agent has started or stopped.
+    func record(_ kind: AuditEvent.Kind) {
+        writer.record(AuditEvent(kind, time: now()))
+    }
+
+    /// Records that a signal has had the agent read its configuration again, unless nothing has changed. Failures are limited as those of
+    /// requests are: every process of the user can send the signal again and again.
+    func reloaded(_ outcome: Result<ReloadConfiguration.Reply, TokenError>, of user: UInt32) {
+        switch outcome {
+        case .success: if !outcome.hasChangedNothing { record(.reload) }
+        case .failure(let error):
+            record(failure: AuditEvent(.reload, time: now(), outcome: error.code.name), of: .user(user))
+        }
     }
 
     /// Records that the agent has stopped, and waits until the events so far are written.
@@ -209,7 +219,7 @@ final class AuditTrail: Sendable {
         case is PublishSocket: .publish
         case is UnpublishSocket where isSuccess && !closesSocket(outcome): nil
         case is UnpublishSocket: .unpublish
-        case is ReloadConfiguration: .reload
+        case is ReloadConfiguration: outcome.hasChangedNothing ? nil : .reload
         default: nil
         }
     }

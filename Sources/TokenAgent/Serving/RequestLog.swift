@@ -110,13 +110,15 @@ struct RequestLog: Sendable {
 }
 
 extension Result where Failure == TokenError {
-    /// Whether it is the reply to a removal that found nothing to remove, a lock of a locked store, or an unlock of an open one.
+    /// Whether it is the reply to a removal that found nothing to remove, a lock of a locked store, an unlock of an open one, or a reading of
+    /// the configuration after which the same is in effect.
     var hasChangedNothing: Bool {
         guard case .success(let reply) = self else { return false }
         return switch reply {
         case let reply as RemoveAccount.Reply: !reply.removed
         case let reply as RemoveCredential.Reply: !reply.removed
         case let status as KeyStatus: status.isUnchanged
+        case let configuration as ReloadConfiguration.Reply: configuration.applied.isEmpty
         default: false
         }
     }

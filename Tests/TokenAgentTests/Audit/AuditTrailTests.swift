@@ -66,6 +66,25 @@ internal import TokenWire
         #expect(try await lines().compactMap { $0["event"] } == ["lock", "unlock"])
     }
 
+    /// Every process of the user could push out lines with requests, or with signals.
+    @Test func hasNoLineForAReloadThatChangesNothing() async throws {
+        for applied in [[], ["apps"], []] {
+            let report = ReloadConfiguration.Reply(
+                files: ["file"], applied: applied, awaitingRestart: ["network.proxy"])
+            reply(to: ReloadConfiguration(), .success(report), from: peer())
+            trail.reloaded(.success(report), of: 1000)
+        }
+        #expect(try await lines("reload").count == 2)
+    }
+
+    @Test func limitsTheLinesOfReloadsThatFail() async throws {
+        let error = TokenError(.invalidDeveloperParameter, "a file has a mistake")
+        for _ in 0..<100 { trail.reloaded(.failure(error), of: 1000) }
+        await trail.stopped()
+        #expect(count(try await lines("reload")) == FailureLimit.eventsPerMinute)
+        #expect(count(try await lines("omitted")) == 100 - FailureLimit.eventsPerMinute)
+    }
+
     /// A file comes in parts, and is imported with the last one.
     @Test func hasALineForAnImportAndForAPartThatFails() async throws {
         func part(isLast: Bool) -> ImportCache {
@@ -115,7 +134,7 @@ internal import TokenWire
         let publication = PublishSocket(path: "/srv/build.sock", clientIDs: [.sample])
         #expect(end(publication, .success(Self.socket)))
         #expect(end(UnpublishSocket(name: "build"), .success(UnpublishSocket.Reply(label: "build"))))
-        let configuration = ReloadConfiguration.Reply(files: [], applied: [], awaitingRestart: [])
+        let configuration = ReloadConfiguration.Reply(files: [], applied: ["apps"], awaitingRestart: [])
         #expect(end(ReloadConfiguration(), .success(configuration)))
         #expect(!end(ListAccounts(clientID: nil), .success(ListAccounts.Reply(accounts: []))))
         let events = try await lines().compactMap { $0["event"] }
