@@ -144,7 +144,7 @@ packages: deb rpm
 test-packages: $(if $(BIN),,release)
 	Tests/Packaging/packages_test.sh "$(BUILT)"
 
-# Lists the packages and libraries in the agent and ssoctl, as SPDX 2.3.
+# Lists the packages and libraries in the agent, ssoctl and the emulator, as SPDX 2.3.
 sbom:
 	@.ci/sbom
 

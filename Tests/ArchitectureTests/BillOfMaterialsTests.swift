@@ -22,9 +22,9 @@ internal import Testing
         let packages: [Package]
         let relationships: [Relationship]
 
-        /// The names of the packages that sso-agent has a relationship to.
-        func names(_ type: String) throws -> [String] {
-            try relationships.filter { $0.relationshipType == type && $0.spdxElementId == "SPDXRef-sso-agent" }.map {
+        /// The names of the packages that one of the release has a relationship to.
+        func names(_ type: String, of package: String = "sso-agent") throws -> [String] {
+            try relationships.filter { $0.relationshipType == type && $0.spdxElementId == "SPDXRef-\(package)" }.map {
                 relationship in
                 try #require(packages.first { $0.SPDXID == relationship.relatedSpdxElement }).name
             }
@@ -51,6 +51,9 @@ internal import Testing
         let packages = try document.names("DEPENDS_ON")
         #expect(!packages.isEmpty && packages.allSatisfy { versions.contains("\"\($0)\"") })
         #expect(try document.names("DYNAMIC_LINK") == ["sqlite", "protobuf-c"])
+        #expect(try document.names("DESCRIBES", of: "DOCUMENT") == ["sso-agent", "entra-emulator"])
+        #expect(try document.names("DEPENDS_ON", of: "entra-emulator") == packages.filter { $0 != "swift-log" })
+        #expect(try document.names("DYNAMIC_LINK", of: "entra-emulator") == ["openssl"])
         let contained = document.relationships.filter { $0.relationshipType == "CONTAINS" }
         #expect(
             contained.map { "\($0.spdxElementId): \($0.relatedSpdxElement)" } == [
@@ -63,6 +66,10 @@ internal import Testing
         #if os(Linux)
             let runtime = ["swift", "swift-foundation", "swift-corelibs-libdispatch"]
             #expect(try document.names("STATIC_LINK") == runtime + ["libgcc", "libstdc++"])
+            let emulators = runtime + ["swift-corelibs-foundation", "icu", "libgcc", "libstdc++"]
+            #expect(try document.names("STATIC_LINK", of: "entra-emulator") == emulators)
+            let icu = try #require(document.packages.first { $0.name == "icu" })
+            #expect(icu.versionInfo.first?.isNumber == true && icu.licenseDeclared == "Unicode-3.0")
             // These are the libraries of the toolchain that is used, not those of a package.
             let compiler = try await TestProcess("/usr/bin/env", ["swift", "--version"]).finish().output
             for package in document.packages where runtime.contains(package.name) {
