@@ -94,6 +94,40 @@ internal import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }
 
+    private static var canInstall: Bool { ["python3", "strip"].allSatisfy(Executable.isInstalled) }
+
+    /// The sources, and the files of who makes packages, are not installed.
+    @Test(.enabled(if: canInstall, "there is no Python or strip"))
+    func installsDocumentsWhoseLinksLeadToWhatIsInstalled() async throws {
+        let folder = try TemporaryFolder()
+        try FileManager.default.createDirectory(
+            atPath: folder.file("texts/completions"), withIntermediateDirectories: true)
+        for name in ["ssoctl", "_ssoctl", "ssoctl.fish"] {
+            try Data().write(to: URL(filePath: folder.file("texts/completions/\(name)")))
+        }
+        // Any programs, which are stripped of their symbols.
+        for name in ["sso-agent", "ssoctl"] { _ = try await folder.copyProgram(name, from: "/bin/true") }
+        let environment = ProcessInfo.processInfo.environment.merging([
+            "PREFIX": "/usr", "DESTDIR": folder.file("installed"), "BIN": folder.path, "TEXTS": folder.file("texts"),
+        ]) { $1 }
+        let install = PackageFolder.path("packaging/install")
+        let ended = try await TestProcess(install, ["sso-agent", "libsso-agent-dev"], environment: environment).finish()
+        #expect(ended.status == 0, "\(ended.errors)")
+        let documents = folder.file("installed/usr/share/doc")
+        var links = 0
+        for name in try FileManager.default.subpathsOfDirectory(atPath: documents) where name.hasSuffix(".md") {
+            let place = URL(filePath: "\(documents)/\(name)").deletingLastPathComponent().path
+            for link in try String(contentsOfFile: "\(documents)/\(name)", encoding: .utf8).matches(
+                of: #/\]\(([^)#\s]+)/#)
+            where !link.output.1.hasPrefix("http") {
+                links += 1
+                let exists = FileManager.default.fileExists(atPath: "\(place)/\(link.output.1)")
+                #expect(exists, "\(name): there is no \(link.output.1)")
+            }
+        }
+        #expect(links > 300)
+    }
+
     private struct Pin: Decodable {
         struct State: Decodable {
             let revision: String
