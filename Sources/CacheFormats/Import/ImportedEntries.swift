@@ -118,7 +118,8 @@ struct RefreshTokenScope: Hashable {
 
     init(_ token: RefreshTokenRecord, _ clouds: CloudDirectory) {
         account = token.account
-        holder = ExactText(token.familyID?.text ?? token.clientID.key)
+        let app = token.account.issuer.appKey(of: token.clientID, realm: token.restriction?.realm ?? "")
+        holder = ExactText(token.familyID?.text ?? app)
         isFamilyToken = token.familyID != nil
         realm = token.restriction.map { ExactText($0.realm) }
         scopes = token.restriction?.scopes

@@ -89,7 +89,9 @@ extension AccessTokenRecord: CredentialRecord {
     /// The key of the record: the same for every order of the scopes.
     package var key: String {
         let type = version == .v1 ? "accesstoken_v1" : "accesstoken"
-        return "\(account.key)-\(environment)-\(type)-\(clientID.key)-\(realm)-\(scopes.canonicalTarget)".lowercased()
+        let mark = account.issuer.keyMark(realm: realm) { [clientID.text] + scopes.scopes.sorted() }
+        let target = scopes.canonicalTarget + mark
+        return "\(account.key)-\(environment)-\(type)-\(clientID.key)-\(realm)-\(target)".lowercased()
     }
 
     package var record: CacheRecord { .accessToken(self) }

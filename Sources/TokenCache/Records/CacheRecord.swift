@@ -80,7 +80,7 @@ extension CacheRecord {
         /// The record without its token, which remains in the store. If tokens are left out, records of other kinds are
         /// unread, too.
         case unread(CacheRecord)
-        /// A record that an earlier version stored, as JSON, perhaps under another key or with values that no message can hold.
+        /// A record that an earlier version stored, as JSON or under another key, perhaps with values that no message can hold.
         /// Nil if it is of no use.
         case repaired(CacheRecord?)
         /// A record of an earlier version, which did not store the issuer; it follows from the account's other records. A refresh token
@@ -103,12 +103,13 @@ extension CacheRecord {
         }
         guard let record = CacheRecord(stored, texts) else { return .unreadable }
         guard !Self.isPacked(stored) else {
-            // A packed record has been written by this version, with valid values and under its own key.
+            // A packed record has been written by this version, with valid values.
             if case .accountMetadata(let metadata) = record, metadata.issuer == nil { return .unresolved(record) }
             if case .refreshToken(let token) = record, token.account.issuer == .unresolved {
                 return .unresolved(record)
             }
-            return .asStored(record)
+            // Tokens of two apps of an OpenID provider, whose client IDs differ in case only, had one key in an earlier version.
+            return record.content.key.hasSameBytes(as: stored.key.key) ? .asStored(record) : .repaired(record)
         }
         guard let repaired = record.repaired else { return .repaired(nil) }
         return repaired.header.account?.issuer == .unresolved ? .unresolved(repaired) : .repaired(repaired)

@@ -72,7 +72,8 @@ extension IDTokenRecord: CredentialRecord {
 
     package var key: String {
         let type = version == .v1 ? "v1idtoken" : "idtoken"
-        return "\(account.key)-\(environment)-\(type)-\(clientID.key)-\(realm)-".lowercased()
+        let mark = account.issuer.keyMark(realm: realm) { [clientID.text] }
+        return "\(account.key)-\(environment)-\(type)-\(clientID.key)-\(realm)-\(mark)".lowercased()
     }
 
     package var record: CacheRecord { .idToken(self) }

@@ -50,6 +50,39 @@ package struct Issuer: Sendable, Hashable {
     private static let customDomainMark = "//"
 }
 
+/// Client IDs and scopes at an issuer. An OpenID provider compares them exactly (RFC 6749 sections 2.2 and 3.3). Those of Microsoft's services
+/// and of AD FS do not differ by their case.
+extension Issuer {
+    /// Whether tokens of a realm are those of an OpenID provider: its path is the realm, as of no other kind of issuer but AD FS, or it has
+    /// none.
+    func comparesExactly(realm: String) -> Bool {
+        guard !text.isEmpty, realm != Self.adfsRealm else { return false }
+        guard let slash = text.utf8.firstIndex(of: UInt8(ascii: "/")) else { return realm == "/" }
+        return text[text.utf8.index(after: slash)...].lowercased() == realm
+    }
+
+    /// The client ID as the tokens of a realm are found by it.
+    package func appKey(of clientID: ClientID, realm: String) -> String {
+        comparesExactly(realm: realm) ? clientID.text : clientID.key
+    }
+
+    /// Whether two client IDs are those of one app.
+    func isSameApp(_ left: ClientID, _ right: ClientID, realm: String) -> Bool {
+        left == right && (!comparesExactly(realm: realm) || left.text.hasSameBytes(as: right.text))
+    }
+
+    /// The end of the key of a token, which is in lower case: a hash of the client ID and the scopes, if they have capital letters that matter;
+    /// else empty.
+    func keyMark(realm: String, of texts: () -> [String]) -> String {
+        guard comparesExactly(realm: realm) else { return "" }
+        let text = texts().joined(separator: " ")
+        return text.inLowerCase.hasSameBytes(as: text) ? "" : "#\(Fingerprint.of(text).prefix(16))"
+    }
+
+    /// The realm of every AD FS.
+    private static let adfsRealm = "adfs"
+}
+
 extension Authority {
     /// Whether this is B2C or External ID at a domain of the organisation, where other paths may be anybody's. On this machine, a port
     /// is one program's.

@@ -62,6 +62,11 @@ package struct RefreshTokenRecord: Sendable, Equatable {
         }
     }
 
+    /// Whether the token, which is no family's, was issued to an app.
+    func isOwn(of app: ClientID) -> Bool {
+        account.issuer.isSameApp(clientID, app, realm: restriction?.realm ?? "")
+    }
+
     /// Whether the token serves one resource only.
     var isSingleResource: Bool { restriction.map { !$0.scopes.isEmpty } ?? false }
 
@@ -94,7 +99,11 @@ extension RefreshTokenRecord: CredentialRecord {
 
     package var key: String {
         let holder = familyID?.text ?? clientID.key
-        let target = restriction.map { "\($0.realm)-\($0.scopes.canonicalTarget)" } ?? "-"
+        var target = "-"
+        if let restriction {
+            let mark = account.issuer.keyMark(realm: restriction.realm) { [clientID.text] }
+            target = "\(restriction.realm)-\(restriction.scopes.canonicalTarget)\(mark)"
+        }
         return "\(account.key)-\(environment)-refreshtoken-\(holder)-\(target)".lowercased()
     }
 

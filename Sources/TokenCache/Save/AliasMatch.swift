@@ -41,7 +41,7 @@ extension AccountCredentials {
         refreshTokens[token.key]
             ?? refreshTokens.values.filter {
                 $0.familyID == token.familyID && $0.restriction == token.restriction
-                    && (token.familyID != nil || $0.clientID == token.clientID)
+                    && (token.familyID != nil || $0.isOwn(of: token.clientID))
                     && clouds.sameCloud($0.environment, token.environment)
             }.max { ($0.obtainedOn ?? 0, $0.key) < ($1.obtainedOn ?? 0, $1.key) }
     }
@@ -58,8 +58,7 @@ extension AccountCredentials {
     package func idToken(sameAs token: IDTokenRecord, _ clouds: CloudDirectory) -> IDTokenRecord? {
         idTokens[token.key]
             ?? idTokens.values.filter {
-                $0.clientID == token.clientID && $0.realm == token.realm && $0.version == token.version
-                    && clouds.sameCloud($0.environment, token.environment)
+                $0.series == token.series && clouds.sameCloud($0.environment, token.environment)
             }.min { $0.key < $1.key }
     }
 }

@@ -84,10 +84,12 @@ extension CredentialCache {
     private func replacedTokens(_ saving: Saving, _ credentials: AccountCredentials) -> [CacheChange] {
         guard let new = saving.accessToken else { return [] }
         let others = credentials.accessTokens(of: new.series).filter { !$0.key.hasSameBytes(as: new.key) }
+        let isExact = new.account.issuer.comparesExactly(realm: new.realm)
         let replaced = others.filter { old in
             old.cachedAt > saving.now
                 || clouds.sameCloud(old.environment, new.environment)
-                    && (old.scopes == new.scopes || old.scopes.subtracting(.ofNoResource).intersects(new.scopes))
+                    && (old.scopes.hasSameScopes(as: new.scopes, isExact)
+                        || old.scopes.subtracting(.ofNoResource).intersects(new.scopes, isExact))
         }
         let kept = Set(others.map(\.key)).subtracting(replaced.map(\.key))
         // Every request of the app searches these tokens.
@@ -229,6 +231,18 @@ extension CredentialCache {
             changes.append(.remove(record.key(in: group), account: account))
         }
         return changes
+    }
+}
+
+extension ScopeSet {
+    /// - Parameter isExact: whether case matters.
+    fileprivate func hasSameScopes(as other: ScopeSet, _ isExact: Bool) -> Bool {
+        isExact ? Set(scopes) == Set(other.scopes) : self == other
+    }
+
+    /// - Parameter isExact: whether case matters.
+    fileprivate func intersects(_ other: ScopeSet, _ isExact: Bool) -> Bool {
+        isExact ? !Set(scopes).isDisjoint(with: other.scopes) : intersects(other)
     }
 }
 

@@ -131,7 +131,8 @@ struct Saving {
                 return granted
             }
             return granted.union(requested)
-        case .openID: return granted
+        // A request finds its token by its own spelling, also at a provider that does not keep the case of scopes.
+        case .openID: return granted.spelled(as: parameters.scopes)
         }
     }
 
@@ -141,6 +142,15 @@ struct Saving {
             account: account, environment: environment, clientID: parameters.clientID,
             realm: Self.realm(account: account, claims: claims, parameters: parameters, requested: requested),
             version: parameters.version, idToken: idToken, claims: claims)
+    }
+}
+
+extension ScopeSet {
+    /// The same scopes, each as `other` writes it if that has it.
+    fileprivate func spelled(as other: ScopeSet) -> ScopeSet {
+        let spellings = Dictionary(
+            other.scopes.map { ($0.inLowerCase, $0) }, uniquingKeysWith: { first, _ in first })
+        return ScopeSet(scopes.map { spellings[$0.inLowerCase] ?? $0 })
     }
 }
 

@@ -80,7 +80,7 @@ extension CredentialCache {
         // may have joined it since.
         let family = known ?? (parameters.version == .v1 && !parameters.isConfined ? .presumed : nil)
         let usable = credentials.refreshTokens(of: clientID, family, for: parameters.scopes).filter {
-            ($0.familyID == nil ? $0.clientID == clientID : $0.familyID == family)
+            ($0.familyID == nil ? $0.isOwn(of: clientID) : $0.familyID == family)
                 && clouds.sameCloud($0.environment, authority.environment) && serves($0, parameters, at: authority)
         }
         let ranked = usable.count < 2 ? usable : sorted(usable, authority)
@@ -112,7 +112,8 @@ extension CredentialCache {
         guard authority.kind == .openID else { return nil }
         let realm = authority.realm.lowercased()
         let tokens = partition(group)[account].accessTokens.values.filter {
-            $0.clientID == clientID && $0.realm == realm && clouds.sameCloud($0.environment, authority.environment)
+            account.issuer.isSameApp($0.clientID, clientID, realm: realm) && $0.realm == realm
+                && clouds.sameCloud($0.environment, authority.environment)
         }
         let newest = tokens.max { ($0.cachedAt, $0.key) < ($1.cachedAt, $1.key) }
         return newest.flatMap { $0.scopes.contains(ScopeSet.openID) ? $0.scopes : nil }

@@ -7,20 +7,27 @@ struct AccessTokenQuery {
     /// The host of the authority.
     let environment: String
     let scopes: ScopeSet
+    /// Whether the case of the client ID and of the scopes matters.
+    private let isExact: Bool
 
     /// Returns nil if the account cannot belong to the authority.
     init?(_ parameters: TokenParameters, at authority: Authority, of account: AccountKey) {
         guard authority.admits(account) else { return nil }
+        let (clientID, realm) = (parameters.clientID, authority.realm(for: account, parameters.version))
+        isExact = account.issuer.comparesExactly(realm: realm)
         series = TokenSeries(
-            clientID: parameters.clientID.key, realm: authority.realm(for: account, parameters.version),
-            version: parameters.version)
+            clientID: isExact ? clientID.text : clientID.key, realm: realm, version: parameters.version)
         environment = authority.environment
         scopes = parameters.scopes
     }
 
     /// Whether a token with these scopes answers the request: for ADAL those of the resource, for MSAL at least the requested ones.
     func isAnswered(by granted: ScopeSet) -> Bool {
-        series.version == .v1 ? scopes == granted : scopes.isSubset(of: granted)
+        if isExact {
+            let (requested, granted) = (Set(scopes.scopes), Set(granted.scopes))
+            return series.version == .v1 ? requested == granted : requested.isSubset(of: granted)
+        }
+        return series.version == .v1 ? scopes == granted : scopes.isSubset(of: granted)
     }
 
     /// Whether a token is not of another port of its host.
@@ -32,7 +39,8 @@ struct AccessTokenQuery {
     /// Whether a token has everything but the host.
     fileprivate func isAnswered(by token: AccessTokenRecord) -> Bool {
         token.version == series.version && token.realm.hasSameBytes(as: series.realm)
-            && token.clientID.key.hasSameBytes(as: series.clientID) && isAnswered(by: token.scopes)
+            && (isExact ? token.clientID.text : token.clientID.key).hasSameBytes(as: series.clientID)
+            && isAnswered(by: token.scopes)
     }
 }
 
@@ -96,9 +104,11 @@ extension AccountCredentials {
     package func idToken(like token: AccessTokenRecord, _ clouds: CloudDirectory) -> IDTokenRecord? {
         guard let index = idTokenIndex.index else {
             var best: (key: String, token: IDTokenRecord)?
+            let isExact = token.account.issuer.comparesExactly(realm: token.realm)
             for (key, candidate) in idTokens
             where candidate.clientID == token.clientID && candidate.realm.hasSameBytes(as: token.realm)
                 && candidate.version == token.version && clouds.sameCloud(candidate.environment, token.environment)
+                && (!isExact || candidate.clientID.text.hasSameBytes(as: token.clientID.text))
             {
                 if candidate.environment == token.environment { return candidate }
                 if best.map({ key < $0.key }) ?? true { best = (key, candidate) }

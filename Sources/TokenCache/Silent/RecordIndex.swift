@@ -38,7 +38,7 @@ let recordsExamined = 8
 
 /// The values that the access tokens or ID tokens for the same requests have in common.
 struct TokenSeries: Sendable, Hashable {
-    /// `ClientID.key`.
+    /// See `Issuer.appKey`.
     var clientID: String
     var realm: String
     var version: OAuthVersion
@@ -57,11 +57,15 @@ struct TokenSeries: Sendable, Hashable {
 }
 
 extension AccessTokenRecord {
-    var series: TokenSeries { TokenSeries(clientID: clientID.key, realm: realm, version: version) }
+    var series: TokenSeries {
+        TokenSeries(clientID: account.issuer.appKey(of: clientID, realm: realm), realm: realm, version: version)
+    }
 }
 
 extension IDTokenRecord {
-    var series: TokenSeries { TokenSeries(clientID: clientID.key, realm: realm, version: version) }
+    var series: TokenSeries {
+        TokenSeries(clientID: account.issuer.appKey(of: clientID, realm: realm), realm: realm, version: version)
+    }
 }
 
 /// The ID tokens of an account: the key of each by what it has in common with its access token, and by its host.

@@ -202,6 +202,29 @@ internal import TokenStore
         #expect(again.repairs().isEmpty)
     }
 
+    /// An earlier version had one key for the tokens of two apps of an OpenID provider whose client IDs differ in case only.
+    @Test func movesTheTokensOfAnOpenIDProviderWhereCaseMatters() throws {
+        var builder = CacheBuilder()
+        var parameters = try CacheBuilder.parameters("https://id.contoso.example/p", .openID)
+        parameters.clientID = try #require(ClientID("Notes"))
+        try builder.signIn("alice", parameters)
+        let records = builder.cache.partition(.standard).records.map { $0.stored(in: .standard) }
+        let earlier = records.map { record in
+            var record = record
+            // Without the hash at the end.
+            record.key.key = String(record.key.key.prefix { $0 != "#" })
+            return record
+        }
+        let loaded = Self.load(earlier)
+        #expect(loaded.cache == builder.cache)
+        let moved = zip(earlier, records).filter { $0.key != $1.key }
+        #expect(Set(moved.map(\.1.key.kind)) == [.accessToken, .refreshToken, .idToken])
+        for (old, new) in moved {
+            #expect(loaded.repairs().contains(.delete(old.key)) && loaded.repairs().contains(.put(new)))
+        }
+        #expect(Self.load(records).repairs().isEmpty)
+    }
+
     /// An earlier version stored whatever a provider on this machine said of other hosts.
     @Test func dropsACloudThatNoMicrosoftCloudHasAttested() throws {
         let key = RecordKey(group: "", kind: .cloud, key: "localhost")
