@@ -17,7 +17,7 @@ package struct AgentOptions: Sendable {
     /// Called when no app can reach the agent any more, since the socket that it has made was removed or replaced, or its socket accepts no
     /// more connections; nil if that is not watched.
     package var onSocketLoss: (@Sendable () -> Void)?
-    /// The time between two checks of the socket.
+    /// The time between two checks of the socket, and of the store's folder.
     package var socketCheckInterval = DispatchTimeInterval.seconds(60)
     /// The service manager, which is told of the agent's state; nil without one.
     package var notifier: ServiceNotifier?

@@ -24,8 +24,7 @@ package final class AgentServer: Sendable {
         let registry: NIOLoopBoundBox<ConnectionRegistry>
         let listener: any Channel
         let metricsServer: MetricsServer?
-        /// Nil if the service manager has made the socket, which belongs to it.
-        let socket: SocketWatch?
+        let socket: SocketWatch
     }
 
     /// The parts of a server that are made before its event loop is used.
@@ -131,7 +130,7 @@ package final class AgentServer: Sendable {
                 options,
                 Parts(
                     lock: lock, base: base, registry: registry, listener: listener, metricsServer: metricsServer,
-                    socket: watchSocket(options)))
+                    socket: watchPlaces(options, base)))
             server.watchListener()
             server.watchMetricsListener()
             return server
@@ -175,10 +174,14 @@ package final class AgentServer: Sendable {
         return listener
     }
 
-    /// Watches the socket that the agent has made; nil if it is the service manager's.
-    private static func watchSocket(_ options: AgentOptions) -> SocketWatch? {
-        guard options.handedSocket == nil else { return nil }
-        return SocketWatch.start(at: options.socketPath, every: options.socketCheckInterval) {
+    /// Watches the place of the store, and the socket that the agent has made.
+    private static func watchPlaces(_ options: AgentOptions, _ base: Base) -> SocketWatch {
+        let (loop, owner) = (base.loop, base.owner)
+        let path = options.handedSocket == nil ? options.socketPath : nil
+        let checkStore: @Sendable () -> Void = {
+            loop.execute { owner.assumeIsolated { $0.lifecycle.checkPlace() } }
+        }
+        return SocketWatch.start(at: path, every: options.socketCheckInterval, besides: checkStore) {
             guard let onSocketLoss = options.onSocketLoss else { return }
             options.logger.error(
                 "the socket was removed or replaced, so that no app can reach this agent",
@@ -253,9 +256,8 @@ package final class AgentServer: Sendable {
         guard !isStopping.exchange(true, ordering: .acquiringAndReleasing) else { return }
         let begin = DispatchTime.now()
         options.notifier?.send(.stopping)
-        // A socket of the service manager is not removed: connections wait at it until the next start.
-        parts.socket?.end()
-        parts.socket?.removeSocket()
+        parts.socket.end()
+        parts.socket.removeSocket()
         try? await parts.listener.close()
         await parts.metricsServer?.stopAccepting()
         let base = parts.base

@@ -149,6 +149,13 @@ package final class Store: Sendable {
         (try? await onQueue { engine throws(TokenError) in engine.keyProblem() }) ?? nil
     }
 
+    /// Looks whether the folder and the database are where they were opened, so that the report says if they are not.
+    ///
+    /// - Returns: the error if they were there at the last look, and are not any more.
+    package func checkPlace() async -> TokenError? {
+        (try? await onQueue { engine throws(TokenError) in engine.checkPlace() }) ?? nil
+    }
+
     /// Forgets the key and closes the file, after the earlier operations. Later ones fail with `storeUnavailable` (-53008) until
     /// `load`.
     ///

@@ -8,13 +8,17 @@ internal import Synchronization
     internal import Darwin
 #endif
 
-/// Checks from time to time whether the agent's socket can still be reached by its path.
+/// Checks from time to time whether the agent's socket can still be reached by its path, and has what else has to be looked at checked in the
+/// same moment: an idle agent wakes once.
 ///
 /// The end of a user's session removes the runtime folder (`XDG_RUNTIME_DIR`), also while the agent runs. No app finds the agent then, and
 /// it keeps the next agent from opening the store.
 final class SocketWatch: Sendable {
-    private let socket: OwnSocket
+    /// Nil for a socket of the service manager, which stays when the agent stops: connections wait at it until the next start.
+    private let socket: OwnSocket?
     private let interval: DispatchTimeInterval
+    /// Called at each check.
+    private let besides: @Sendable () -> Void
     /// Called once, when the socket has been removed or replaced.
     private let onLoss: @Sendable () -> Void
     /// The folder may be on a file system that does not answer.
@@ -23,18 +27,26 @@ final class SocketWatch: Sendable {
 
     /// Begins to check the socket that is at the path now.
     ///
-    /// - Parameter onLoss: called once, on a thread of its own, when the socket has been removed or replaced.
+    /// - Parameters:
+    ///   - path: nil for a socket that is not the agent's own.
+    ///   - besides: called at each check, on a thread of its own; it must not block.
+    ///   - onLoss: called once, on that thread, when the socket has been removed or replaced.
     static func start(
-        at path: String, every interval: DispatchTimeInterval, _ onLoss: @escaping @Sendable () -> Void
+        at path: String?, every interval: DispatchTimeInterval, besides: @escaping @Sendable () -> Void,
+        _ onLoss: @escaping @Sendable () -> Void
     ) -> SocketWatch {
-        let watch = SocketWatch(path, interval, onLoss)
+        let watch = SocketWatch(path, interval, besides, onLoss)
         watch.scheduleCheck()
         return watch
     }
 
-    private init(_ path: String, _ interval: DispatchTimeInterval, _ onLoss: @escaping @Sendable () -> Void) {
-        socket = OwnSocket(at: path)
+    private init(
+        _ path: String?, _ interval: DispatchTimeInterval, _ besides: @escaping @Sendable () -> Void,
+        _ onLoss: @escaping @Sendable () -> Void
+    ) {
+        socket = path.map(OwnSocket.init)
         self.interval = interval
+        self.besides = besides
         self.onLoss = onLoss
     }
 
@@ -42,7 +54,7 @@ final class SocketWatch: Sendable {
     func end() { hasEnded.store(true, ordering: .relaxed) }
 
     /// Removes the socket, unless another file has replaced it.
-    func removeSocket() { socket.remove() }
+    func removeSocket() { socket?.remove() }
 
     private func scheduleCheck() {
         queue.asyncAfter(deadline: .now() + interval) { [weak self] in self?.check() }
@@ -50,7 +62,8 @@ final class SocketWatch: Sendable {
 
     private func check() {
         guard !hasEnded.load(ordering: .relaxed) else { return }
-        if socket.isInPlace { scheduleCheck() } else { onLoss() }
+        besides()
+        if socket?.isInPlace ?? true { scheduleCheck() } else { onLoss() }
     }
 }
 

@@ -50,6 +50,9 @@ protocol CacheStore: RecordStore {
     /// The error that would keep the store from being opened at the next start; nil if there is none.
     func keyProblem() async -> TokenError?
 
+    /// The error of a store that is not where it was opened any more, at the first look that finds it; nil otherwise.
+    func checkPlace() async -> TokenError?
+
     /// Whether the store waits for the keyring that has its key.
     var isAskingKeyring: Bool { get }
 

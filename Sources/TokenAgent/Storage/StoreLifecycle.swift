@@ -46,6 +46,8 @@ final class StoreLifecycle {
 
     /// Whether the user has locked the store, and no load has succeeded since.
     private var isLockedByUser = false
+    /// Whether the place of the store is being looked at; the disk may not answer.
+    private var isCheckingPlace = false
     /// The number of loads that are in progress or wait for an earlier one.
     private var pendingLoads = 0
     /// The time limit of a keyring since the first of them began; nil if there are none.
@@ -283,6 +285,16 @@ final class StoreLifecycle {
     func keyProblem() async -> TokenError? {
         guard case .loaded = state else { return nil }
         return await store.keyProblem()
+    }
+
+    /// Begins to look whether the store is where it was opened, and logs it if it is not: while nothing is written, nothing else tells.
+    func checkPlace() {
+        guard case .loaded = state, !isCheckingPlace else { return }
+        isCheckingPlace = true
+        tasks.start { () async throws(TokenError) in
+            if let error = await self.store.checkPlace() { self.log.reportFailure(error) }
+            self.isCheckingPlace = false
+        }
     }
 
     private func loadNow(_ passphrase: Secret?, unlocks: Bool) async throws(TokenError) {

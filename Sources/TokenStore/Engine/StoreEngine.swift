@@ -36,6 +36,8 @@ final class StoreEngine {
     /// The requests for single accounts that are answered while the records are read.
     let earlyReads = EarlyReads()
     private let fileLock: FileLock
+    /// Whether the folder or the database was not in its place at the last look.
+    private var isDisplaced = false
 
     enum Pending {
         /// Write these records to a new database, and move the old one to quarantine.
@@ -76,6 +78,18 @@ final class StoreEngine {
     /// Whether the path leads to the locked folder. Another agent may use one that has taken its place, and a process that has restricted
     /// its files may open none in it.
     var isFolderInPlace: Bool { fileLock.file.isAt(paths.directory) }
+
+    /// Looks whether the folder and the database are in their places. While they are not, as after a file system was mounted over them, the
+    /// report has the error.
+    ///
+    /// - Returns: the error if they were in their places at the last look.
+    func checkPlace() -> TokenError? {
+        let error = isFolderInPlace ? database?.displacement : TokenError.displaced(paths.directory)
+        let wasDisplaced = isDisplaced
+        isDisplaced = error != nil
+        if error != nil || wasDisplaced { report.writeError = error }
+        return wasDisplaced ? nil : error
+    }
 
     /// Makes all of the changes durable, or none.
     func apply(_ changes: some Sequence<StoreChange>) throws(TokenError) {

@@ -1,4 +1,5 @@
 internal import AccessPolicy
+internal import AgentTestSupport
 internal import Dispatch
 internal import Foundation
 internal import NIOCore
@@ -56,6 +57,26 @@ internal import TokenModel
         await server.stop()
         #expect(losses.count == 0)
         #expect(!FileManager.default.fileExists(atPath: options.socketPath))
+    }
+
+    /// A home folder is mounted over that of an agent that was started before. The status has it, although nothing is written.
+    @Test func reportsThatTheStoresPathLeadsElsewhere() async throws {
+        let (folder, losses) = (try TemporaryFolder(), Mailbox<Void>())
+        var options = try Self.options(in: folder, at: folder.file("agent.sock"), losses)
+        options.socketCheckInterval = .milliseconds(1)
+        let server = try await AgentServer.start(options)
+        let peer = try await offPool { try RawPeer(folder.file("agent.sock")) }
+        _ = try await peer.ask(ListAccounts(clientID: nil))
+        #expect(try await peer.ask(GetStatus())?.storeProblem == nil)
+        try FileManager.default.moveItem(atPath: options.stateDirectory, toPath: folder.file("elsewhere"))
+        try FileManager.default.createDirectory(
+            atPath: options.stateDirectory, withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o700])
+        var problem: String?
+        while problem == nil { problem = try await peer.ask(GetStatus())?.storeProblem }
+        #expect(problem?.contains("was removed or replaced by another program") == true)
+        await server.stop(finishesReplies: false)
+        #expect(losses.count == 0)
     }
 
     @Test func tellsOfNoLossWhenTheAgentStops() async throws {

@@ -261,6 +261,8 @@ final class ScriptedStore: CacheStore {
     ) async throws(TokenError) {}
     func keyProblem() async -> TokenError? { nil }
 
+    func checkPlace() async -> TokenError? { nil }
+
     static let diskFull = TokenError(.storeUnavailable, "the disk is full")
 }
 

@@ -120,6 +120,27 @@ internal import TokenModel
         await again.close()
     }
 
+    /// A home folder is mounted over that of an agent that was started before, and nothing is written.
+    @Test func findsThatItsFolderIsNotInItsPlaceUntilItIsAgain() async throws {
+        let folder = try StoreFolder()
+        let store = try folder.open()
+        try await store.commit([.put(.sample(1))])
+        #expect(await store.checkPlace() == nil)
+        let elsewhere = folder.root + "/elsewhere"
+        try FileManager.default.moveItem(atPath: folder.path, toPath: elsewhere)
+        try folder.makeDirectory()
+        let error = try #require(await store.checkPlace())
+        #expect(error.message.contains("was removed or replaced by another program"))
+        #expect(store.report.writeError == error)
+        #expect(await store.checkPlace() == nil, "it is told once")
+        #expect(store.report.writeError == error)
+        try FileManager.default.removeItem(atPath: folder.path)
+        try FileManager.default.moveItem(atPath: elsewhere, toPath: folder.path)
+        #expect(await store.checkPlace() == nil)
+        #expect(store.report.writeError == nil)
+        await store.close()
+    }
+
     /// By `rm -r`, or by a backup that is put in its place: SQLite writes on to the file that has no name any more.
     @Test(arguments: [false, true])
     func acknowledgesNothingInAFileThatWasRemovedOrReplaced(isReplaced: Bool) async throws {
