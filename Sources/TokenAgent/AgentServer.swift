@@ -91,7 +91,7 @@ package final class AgentServer: Sendable {
     /// manager for the agent's unit, listens at the path.
     private static func lock(_ options: AgentOptions) async throws(TokenError) -> LockFile {
         let path = options.socketPath
-        guard options.handedSocket == nil else { return try await LockFile(beside: path) }
+        guard options.handedSocket == nil else { return try await LockFile(beside: path, isManagers: true) }
         // Checked without the lock: if a service manager listens, the connection starts an agent, which needs the lock.
         let wasServed = ListeningSocket.isServed(at: path) == true
         let lock = try await LockFile(beside: path)

@@ -33,6 +33,22 @@ internal import TokenModel
         #expect(await second.value == nil)
     }
 
+    /// The unit was switched on while an agent ran that a program had started: the service manager has replaced its socket.
+    @Test func waitsForAnAgentWhoseSocketTheServiceManagerHasReplaced() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("sock")
+        let holder = try await LockFile(beside: path)
+        let managers = try ListeningSocket.make(at: path)
+        let second = Task { await failure(path, isManagers: true) }
+        #if os(Linux)
+            // It has opened the file, and tries.
+            while try Self.descriptors(of: path + ".lock") < 2 { await letOthersRun() }
+        #endif
+        holder.release()
+        #expect(await second.value == nil)
+        close(managers)
+    }
+
     /// A signal would end it before it has got what it waits for.
     @Test func advisesNoSignalToAnAgentThatIsStopping() async throws {
         let folder = try TemporaryFolder()
@@ -71,9 +87,9 @@ internal import TokenModel
     #endif
 
     /// The error for a lock file that cannot be locked; one that can is released again.
-    private func failure(_ socketPath: String) async -> TokenError? {
+    private func failure(_ socketPath: String, isManagers: Bool = false) async -> TokenError? {
         do throws(TokenError) {
-            _ = try await LockFile(beside: socketPath)
+            _ = try await LockFile(beside: socketPath, isManagers: isManagers)
             return nil
         } catch {
             return error

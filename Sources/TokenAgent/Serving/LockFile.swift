@@ -15,9 +15,11 @@ final class LockFile: Sendable {
 
     /// Acquires the lock. One whose agent has stopped listening is waited for: that agent finishes its replies, and then ends.
     ///
+    /// - Parameter isManagers: whether the service manager listens at the path. An agent that has the lock has lost its socket then, as when
+    ///   the unit was switched on while an agent ran that a program had started. It finds that out within a minute, and ends.
     /// - Throws: `agentUnavailable` (-53004) if there can be no socket at the path, if another agent has the lock, with its process ID, or
     ///   if the file cannot be opened or locked, with the reason.
-    init(beside socketPath: String) async throws(TokenError) {
+    init(beside socketPath: String, isManagers: Bool = false) async throws(TokenError) {
         // No file is left beside a path that is not a socket's.
         try ListeningSocket.requirePlace(at: socketPath)
         let files = PrivateFiles(errorCode: .agentUnavailable)
@@ -28,13 +30,13 @@ final class LockFile: Sendable {
         } catch {
             throw files.failure("cannot open \(path)", error)
         }
-        let deadline = ContinuousClock.now + Self.longestWait
+        let deadline = ContinuousClock.now + (isManagers ? Self.longestWaitOfUnit : Self.longestWait)
         acquiring: while true {
             switch lock.acquire() {
             case .acquired: break acquiring
             case .failed(let error): throw files.failure("cannot lock \(path)", error)
             case .held:
-                let listens = ListeningSocket.isServed(at: socketPath) != false
+                let listens = !isManagers && ListeningSocket.isServed(at: socketPath) != false
                 guard !listens, .now < deadline, !Task.isCancelled else {
                     throw Self.held(lock, socketPath, listens: listens)
                 }
@@ -68,4 +70,6 @@ final class LockFile: Sendable {
     /// Longer than a stopping agent waits for its replies in progress, but for refresh tokens that have been sent, and shorter than a
     /// program waits for the agent that it has started.
     private static let longestWait = Duration.seconds(12)
+    /// Longer than an agent needs to find out that it has lost its socket, and shorter than systemd waits for the start of a service.
+    private static let longestWaitOfUnit = Duration.seconds(75)
 }
