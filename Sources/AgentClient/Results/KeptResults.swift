@@ -176,7 +176,7 @@ extension AcquireTokenSilent {
     }
 
     /// Whether `request` is this one again: equal byte by byte, except for the correlation ID and the form of the reply, which do not decide
-    /// the answer. Scopes in another order or case make it another request, although the agent gives it the same answer.
+    /// the answer. Scopes in another order or case make it another request, although the agent gives most of them the same answer.
     func isRepeated(by request: AcquireTokenSilent) -> Bool {
         forceRefresh == request.forceRefresh && expirationBuffer == request.expirationBuffer
             && allowsExtendedLifetime == request.allowsExtendedLifetime

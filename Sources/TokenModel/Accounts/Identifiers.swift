@@ -1,4 +1,5 @@
-/// The application (client) ID under which an app is registered (RFC 6749 section 2.2). Compared regardless of case.
+/// The application (client) ID under which an app is registered (RFC 6749 section 2.2). Compared regardless of case;
+/// the agent gives an app of an OpenID provider the tokens of its exact client ID only.
 public struct ClientID: Sendable, Hashable, CustomStringConvertible {
     /// The identifier as the app gave it, without surrounding white space; never empty.
     public let text: String

@@ -32,7 +32,7 @@ public struct TokenParameters: Sendable, Equatable {
     package var isInstanceAware: Bool { extraParameters["instance_aware"]?.lowercased() == "true" }
 
     /// Whether `other` are these parameters, but for the correlation ID: text by text. Scopes in another order or case are other
-    /// parameters, although the agent treats them alike.
+    /// parameters, although the agent treats most of them alike.
     package func areRepeated(by other: TokenParameters) -> Bool {
         version == other.version && validatesAuthority == other.validatesAuthority
             && (content === other.content || content.values.areRepeated(by: other.content.values))

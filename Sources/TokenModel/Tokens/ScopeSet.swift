@@ -1,4 +1,5 @@
-/// A set of scopes: in the order given, without duplicates, compared regardless of case and order.
+/// A set of scopes: in the order given, without duplicates, compared regardless of case and order. The agent gives an app of an OpenID
+/// provider tokens for the exact scopes only.
 ///
 /// A v1 resource is written as the single scope `<resource>/.default`. A trailing slash of the resource is kept:
 /// `https://x/` becomes `https://x//.default`.
