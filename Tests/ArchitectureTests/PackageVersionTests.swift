@@ -9,7 +9,7 @@ internal import Testing
         let answer = try await TestProcess(PackageFolder.path("packaging/version"), []).finish()
         let version = answer.output.trimmingCharacters(in: .whitespacesAndNewlines)
         #expect(answer.status == 0 && version.wholeMatch(of: /\d+\.\d+\.\d+/) != nil, "\(answer)")
-        let declaration = try #require(PackageTree.text("Sources/TokenModel/Requests/AgentRequests.swift"))
+        let declaration = try #require(PackageTree.text("Sources/TokenModel/Requests/StatusRequests.swift"))
         #expect(declaration.contains("package static let text = \"\(version)\""))
         // The first section of the changelog is that of the version: "Unreleased: 0.1.0", or "0.1.0 (2026-12-01)" in a release.
         let section = try #require(
