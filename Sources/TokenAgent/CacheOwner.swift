@@ -333,12 +333,12 @@ actor CacheOwner {
     }
 
     /// Begins no further redemption.
-    func refuseRedemptions() { core.commits.beginClosing(Self.stopping) }
+    func refuseRedemptions() { core.commits.beginClosing(.agentIsStopping) }
 
     /// Cancels every sign-in and transfer, and tries again to write unsaved changes. Completes when no task is running.
     func shutDown() -> EventLoopFuture<Void> {
-        signIns.cancelAll(Self.stopping)
-        transfers.cancelAll(Self.stopping)
+        signIns.cancelAll(.agentIsStopping)
+        transfers.cancelAll(.agentIsStopping)
         core.commits.stopRetrying()
         let commits = core.commits
         core.tasks.start { () async throws(TokenError) in await commits.writeUnsavedChanges() }
@@ -376,8 +376,6 @@ actor CacheOwner {
     ) -> Answer<Value> {
         .later(core.tasks.start { () async throws(TokenError) in try await work(self) })
     }
-
-    private static let stopping = TokenError(.cancelled, "the agent is stopping")
 
     private static let helloReply = Hello.Reply(
         protocolVersion: WireLimits.protocolVersion, agentVersion: ProductVersion.text,

@@ -14,7 +14,6 @@ internal import TokenStore
 ///
 /// Used on the actor of `CacheOwner` only.
 final class FileChecks {
-    private let loop: any EventLoop
     private let tasks: TaskTracker
     /// The thread that looks at the state folder. Made for the first check, which most agents never make.
     private(set) lazy var thread = WorkThread("health")
@@ -23,9 +22,7 @@ final class FileChecks {
     /// The list of the files in quarantine that is being made, and shared for the same reason.
     private var listing: EventLoopFuture<Result<[String], TokenError>>?
 
-    init(_ core: AgentCore) {
-        (loop, tasks) = (core.loop, core.tasks)
-    }
+    init(_ core: AgentCore) { tasks = core.tasks }
 
     /// Begins a check, or shares the one of the same name that is in progress. Its outcome is awaited for a limited time; a check that takes
     /// longer goes on, and has failed.
@@ -34,20 +31,7 @@ final class FileChecks {
     func begin(
         unanswered: HealthCheck, _ check: @escaping () async throws(TokenError) -> HealthCheck
     ) -> EventLoopFuture<Result<HealthCheck, TokenError>> {
-        limited(task(unanswered.name, check), by: Self.timeLimit, unanswered)
-    }
-
-    /// The outcome of what waits for a file system, or another one if the time is over.
-    private func limited<Value: Sendable>(
-        _ task: EventLoopFuture<Result<Value, TokenError>>, by limit: TimeAmount, _ unanswered: Value
-    ) -> EventLoopFuture<Result<Value, TokenError>> {
-        let promise = loop.makePromise(of: Result<Value, TokenError>.self)
-        let timer = tasks.schedule(after: limit) { promise.succeed(.success(unanswered)) }
-        task.whenComplete { outcome in
-            timer.cancel()
-            promise.completeWith(outcome)
-        }
-        return promise.futureResult
+        tasks.limited(task(unanswered.name, check), to: Self.timeLimit, otherwise: .success(unanswered))
     }
 
     private func task(
@@ -79,7 +63,7 @@ final class FileChecks {
                 return try await thread.run { store.findQuarantined() }
             }
         listing = task
-        return limited(task, by: Self.listingTimeLimit, store.report.quarantined)
+        return tasks.limited(task, to: Self.listingTimeLimit, otherwise: .success(store.report.quarantined))
     }
 
     /// The time limit of a list, for which the status of the agent waits.

@@ -71,7 +71,7 @@ final class PublishedSockets {
     /// - Throws: `invalidDeveloperParameter` (-51112) for values that are not possible, `accountNotFound` (-53010) or
     ///   `ambiguousAccount` (-51200) if the account is not exactly one.
     func publish(_ request: PublishSocket) async throws(TokenError) -> PublishedSocket {
-        guard let server, !isStopping else { throw TokenError(.agentUnavailable, "the agent is stopping") }
+        guard let server, !isStopping else { throw Self.stopping }
         // They would keep their paths, labels and places.
         closeOverdue()
         let publication = try publication(for: request)
@@ -83,14 +83,14 @@ final class PublishedSockets {
         guard !isStopping else {
             close(descriptor)
             await remove(publication, server)
-            throw TokenError(.agentUnavailable, "the agent is stopping")
+            throw Self.stopping
         }
         let opened = try? await server.open(publication, descriptor).get()
         guard let listener = opened, !isStopping else {
             opened?.close(promise: nil)
             await remove(publication, server)
             throw isStopping
-                ? TokenError(.agentUnavailable, "the agent is stopping")
+                ? Self.stopping
                 : TokenError(.internalError, "cannot listen on \(publication.path)")
         }
         let lifetime = max(publication.expiresOn - now(), 0)
@@ -238,6 +238,7 @@ final class PublishedSockets {
         await server.files.remove(publication.path, on: loop).value()
     }
 
+    private static let stopping = TokenError(.agentUnavailable, "the agent is stopping")
     /// The number of positions that are remembered for a socket.
     private static let positions = 256
 }

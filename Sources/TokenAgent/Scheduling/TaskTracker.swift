@@ -50,6 +50,19 @@ final class TaskTracker {
         timer.cancel()
     }
 
+    /// The outcome of a future, or another one if the future has not completed in time.
+    func limited<Value: Sendable>(
+        _ future: EventLoopFuture<Value>, to limit: TimeAmount, otherwise value: Value
+    ) -> EventLoopFuture<Value> {
+        let promise = loop.makePromise(of: Value.self)
+        let timer = timers.schedule(loop, limit) { promise.succeed(value) }
+        future.whenComplete { outcome in
+            timer.cancel()
+            promise.completeWith(outcome)
+        }
+        return promise.futureResult
+    }
+
     /// Completes when no task is running.
     func whenIdle() -> EventLoopFuture<Void> {
         guard running > 0 else { return loop.makeSucceededVoidFuture() }
@@ -99,10 +112,15 @@ extension EventLoopFuture {
         do {
             outcome = try await get()
         } catch {
-            throw TokenError(.cancelled, "the agent is stopping")
+            throw TokenError.agentIsStopping
         }
         return try outcome.get()
     }
+}
+
+extension TokenError {
+    /// The error of what ends because the agent stops.
+    static let agentIsStopping = TokenError(.cancelled, "the agent is stopping")
 }
 
 /// The timers of the agent: by default those of its event loop; tests have timers that they advance themselves.

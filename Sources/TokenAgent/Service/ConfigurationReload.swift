@@ -57,14 +57,14 @@ final class ConfigurationReload {
     /// delay that.
     func cancel() {
         isCancelled = true
-        pending?.end(.failure(Self.stopping))
+        pending?.end(.failure(.agentIsStopping))
     }
 
     /// Returns what `read` returns on the thread.
     private func read(
         _ read: @escaping @Sendable () throws(TokenError) -> ReadConfiguration
     ) async throws(TokenError) -> ReadConfiguration {
-        guard !isCancelled else { throw Self.stopping }
+        guard !isCancelled else { throw .agentIsStopping }
         defer { pending = nil }
         return try await withCheckedContinuation { (done: PendingReading.Continuation) in
             let reading = PendingReading(done)
@@ -72,8 +72,6 @@ final class ConfigurationReload {
             thread.start(read) { reading.end($0) }
         }.get()
     }
-
-    private static let stopping = TokenError(.cancelled, "the agent is stopping")
 
     /// The changes as the end of a sentence. They are part of the message, since a log handler writes metadata before the message.
     private static func changes(in report: ReloadConfiguration.Reply) -> String {

@@ -174,13 +174,7 @@ final class StoreLifecycle {
     /// password; nil if no load is in progress.
     func untilLoadedOrTimeout() -> EventLoopFuture<Void>? {
         guard case .loading(let loading) = state else { return nil }
-        let promise = loop.makePromise(of: Void.self)
-        let timeout = tasks.schedule(after: Self.statusTimeout) { promise.succeed() }
-        loading.whenComplete { _ in
-            timeout.cancel()
-            promise.succeed()
-        }
-        return promise.futureResult
+        return tasks.limited(loading.map { _ in }, to: Self.statusTimeout, otherwise: ())
     }
 
     /// The source of the store's key, and whether the store is open.

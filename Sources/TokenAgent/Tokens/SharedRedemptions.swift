@@ -174,14 +174,8 @@ final class SharedRedemptions {
     ///
     /// - Parameter isEarly: whether the cached token is valid for as long as the request asks for, and its issuer asks to renew it early.
     func limited(_ redemption: Redemption, isEarly: Bool) -> Redemption {
-        let promise = loop.makePromise(of: Result<TokenResult, TokenError>.self)
-        let limit = isEarly ? Self.earlyWait : Self.longestWait
-        let timer = tasks.schedule(after: limit) { promise.succeed(.failure(Self.unanswered)) }
-        redemption.whenComplete { outcome in
-            timer.cancel()
-            promise.completeWith(outcome)
-        }
-        return promise.futureResult
+        tasks.limited(
+            redemption, to: isEarly ? Self.earlyWait : Self.longestWait, otherwise: .failure(Self.unanswered))
     }
 
     /// Runs a redemption when the share of a peer allows it. Microsoft's clouds, which answer, have connections of their own. The other
