@@ -173,6 +173,74 @@ package struct CredentialCache: Sendable, Equatable {
     }
 }
 
+/// What has become of a token since it was read: a redemption, a sign-in, an import or a sign-out may have replaced or removed it.
+extension CredentialCache {
+    /// The record of a refresh token that an account has; nil if there is none. Of several copies, it is the first by their keys.
+    package func refreshToken(_ secret: Secret, of account: AccountKey, in group: SharingGroup) -> RefreshTokenRecord? {
+        partition(group)[account].refreshTokens.values.filter { $0.secret == secret }.min { $0.key < $1.key }
+    }
+
+    /// Whether the cache still holds a refresh token under this one's key, whatever its secret, or this one in an account to which it has
+    /// moved. If not, the app has signed out since the token was read.
+    ///
+    /// Callers read the tokens of `accounts(withTokensOf:in:)` first. One that could not be read may be this one, and counts as this one.
+    package func stillHolds(_ token: RefreshTokenRecord, in group: SharingGroup) -> Bool {
+        let partition = partition(group)
+        if partition[token.account].refreshTokens[token.key] != nil { return true }
+        return accounts(withTokensOf: token.account, in: group).dropFirst().contains { account in
+            partition[account].refreshTokens.values.contains { $0.secret == token.secret || $0.secret.isUnread }
+        }
+    }
+
+    /// The accounts that may have the tokens that an account had: itself, and the accounts to which they have moved since if it was known
+    /// by its username and has got its identifier.
+    package func accounts(withTokensOf account: AccountKey, in group: SharingGroup) -> [AccountKey] {
+        let named = account.name.map { partition(group).accounts(named: $0, of: account.issuer) } ?? []
+        return [account] + named.filter { $0 != account }
+    }
+
+    /// The refresh token under this one's key: itself, or the token that has replaced it since by a sign-in or an import.
+    package func refreshToken(inPlaceOf token: RefreshTokenRecord, in group: SharingGroup) -> RefreshTokenRecord? {
+        partition(group)[token.account].refreshTokens[token.key]
+    }
+
+    /// Whether a sign-in, an import or a redemption has put another refresh token in the place of this one. One that is in the store only may
+    /// be this one: callers read the account first.
+    package func hasReplaced(_ token: RefreshTokenRecord, in group: SharingGroup) -> Bool {
+        guard let held = refreshToken(inPlaceOf: token, in: group)?.secret else { return false }
+        return !held.isUnread && held != token.secret
+    }
+
+    /// Whether an access token is still in the cache, including that of an account that has got its identifier since.
+    ///
+    /// Callers read the tokens of `accounts(withTokensOf:in:)` first. One that could not be read may be this one, and counts as this one.
+    package func stillHolds(_ accessToken: Secret, of account: AccountKey, in group: SharingGroup) -> Bool {
+        accounts(withTokensOf: account, in: group).contains { account in
+            partition(group)[account].accessTokens.values.contains { $0.secret == accessToken || $0.secret.isUnread }
+        }
+    }
+
+    /// Whether the app has signed out of the authority's account with this identifier.
+    package func isSignedOut(_ identifier: HomeAccountID, of parameters: TokenParameters) -> Bool {
+        let partition = partition(parameters.sharingGroup)
+        return isSignedOut(accountKey(.home(identifier), at: parameters.authority, in: partition), of: parameters)
+    }
+
+    /// Whether the app has signed out of an account. The refresh token of its family may be in the cache nevertheless, for the other apps.
+    package func isSignedOut(_ account: AccountKey, of parameters: TokenParameters) -> Bool {
+        partition(parameters.sharingGroup)[account].isSignedOut(parameters.clientID)
+    }
+
+    /// The refresh tokens in the cache that `changes` would replace.
+    package func refreshTokens(replacedBy changes: [CacheChange], in group: SharingGroup) -> [Secret] {
+        let partition = partition(group)
+        return changes.compactMap { change in
+            guard case .save(.refreshToken(let token)) = change else { return nil }
+            return partition[token.account].refreshTokens[token.key]?.secret
+        }
+    }
+}
+
 /// A change of a sharing group's records; the same changes are written to the store and applied in memory.
 package enum CacheChange: Sendable, Equatable {
     case save(CacheRecord)

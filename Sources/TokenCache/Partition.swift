@@ -173,14 +173,16 @@ package struct Partition: Sendable, Equatable {
         var old: AccessTokenRecord?
         change(account) { old = $0.setAccessToken(token, key) }
         count(token.map(CacheRecord.accessToken), replacing: old.map(CacheRecord.accessToken))
-        listCredential((token != nil, old != nil), CredentialPlace(account: account, kind: .accessToken, key: key))
+        listCredential(
+            (now: token != nil, before: old != nil), CredentialPlace(account: account, kind: .accessToken, key: key))
     }
 
     private mutating func setRefreshToken(_ token: RefreshTokenRecord?, _ key: String, of account: AccountKey) {
         var old: RefreshTokenRecord?
         change(account) { old = $0.setRefreshToken(token, key) }
         count(token.map(CacheRecord.refreshToken), replacing: old.map(CacheRecord.refreshToken))
-        listCredential((token != nil, old != nil), CredentialPlace(account: account, kind: .refreshToken, key: key))
+        listCredential(
+            (now: token != nil, before: old != nil), CredentialPlace(account: account, kind: .refreshToken, key: key))
     }
 
     private mutating func setMetadata(_ metadata: AccountMetadataRecord?, _ app: String, of account: AccountKey) {
@@ -222,7 +224,7 @@ package struct Partition: Sendable, Equatable {
         return nil
     }
 
-    private static func index(_ account: AccountKey, _ isGone: Bool, in accounts: inout SortedMap<AccountKey>?) {
+    private static func index(_ account: AccountKey, isGone: Bool, in accounts: inout SortedMap<AccountKey>?) {
         var changed = accounts ?? SortedMap()
         accounts = nil
         changed[account.key] = isGone ? nil : account
@@ -257,8 +259,8 @@ package struct Partition: Sendable, Equatable {
         in names: inout [String: SortedMap<AccountKey>], isStillNamed: (String) -> Bool
     ) {
         guard before != after else { return }
-        for name in before.subtracting(after) where !isStillNamed(name) { index(account, true, in: &names[name]) }
-        for name in after { index(account, false, in: &names[name]) }
+        for name in before.subtracting(after) where !isStillNamed(name) { index(account, isGone: true, in: &names[name]) }
+        for name in after { index(account, isGone: false, in: &names[name]) }
     }
 
     private mutating func count(_ record: AccountRecord, isAdded: Bool) {
@@ -270,16 +272,16 @@ package struct Partition: Sendable, Equatable {
         let isNew = !table.contains(account)
         table.change(account, body)
         let isGone = !table.contains(account)
-        if isNew != isGone { list(account, isGone) }
+        if isNew != isGone { list(account, isGone: isGone) }
     }
 
     /// Adds an account to the orders by key, username and identifier, or removes it from them.
-    private mutating func list(_ account: AccountKey, _ isGone: Bool) {
+    private mutating func list(_ account: AccountKey, isGone: Bool) {
         order[account.key] = isGone ? nil : account
         switch account.identity {
-        case .name(let name): Self.index(account, isGone, in: &names[name])
+        case .name(let name): Self.index(account, isGone: isGone, in: &names[name])
         case .home(let identifier) where account.issuer != .microsoft:
-            Self.index(account, isGone, in: &foreignAccounts[identifier])
+            Self.index(account, isGone: isGone, in: &foreignAccounts[identifier])
         case .home: break
         }
     }
@@ -296,17 +298,17 @@ extension Partition {
         }
         let isNew = !table.contains(account)
         let isDescribed = table.append(record, to: account)
-        if isNew { list(account, false) }
+        if isNew { list(account, isGone: false) }
         switch record {
         case .account(let record):
             if !isDescribed, !account.isUnnamed { describedCount += 1 }
             count(record, isAdded: true)
-            for name in record.names where name != account.name { Self.index(account, false, in: &names[name]) }
-            for name in record.formerNames { Self.index(account, false, in: &formerNames[name]) }
+            for name in record.names where name != account.name { Self.index(account, isGone: false, in: &names[name]) }
+            for name in record.formerNames { Self.index(account, isGone: false, in: &formerNames[name]) }
         case .accessToken:
-            listCredential((true, false), CredentialPlace(account: account, kind: .accessToken, key: key))
+            listCredential((now: true, before: false), CredentialPlace(account: account, kind: .accessToken, key: key))
         case .refreshToken:
-            listCredential((true, false), CredentialPlace(account: account, kind: .refreshToken, key: key))
+            listCredential((now: true, before: false), CredentialPlace(account: account, kind: .refreshToken, key: key))
         default: break
         }
         count(record, replacing: nil)
