@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Synchronization
 package import TokenModel
 
 /// JSON as the objects that the APIs of MSAL and ADAL return.
@@ -37,22 +36,12 @@ package enum IDTokenPayload {
         return claims
     }
 
-    /// Whether the payload can be read. A token that could be read is not read again while it is one of the last ones: apps ask for a
-    /// token before every call, and get the same ID token each time.
-    package static func isReadable(_ idToken: String) -> Bool {
-        if recent.withLock({ $0.contains(idToken) }) { return true }
-        guard read(idToken) != nil else { return false }
-        recent.withLock { recent in
-            if recent.count >= recentLimit { recent.removeFirst() }
-            recent.append(idToken)
-        }
-        return true
-    }
+    /// Whether the payload can be read. A token is not read again while it is one of the last ones: apps ask for a token before every call,
+    /// and get the same ID token each time.
+    package static func isReadable(_ idToken: String) -> Bool { readable.value(for: idToken) { read(idToken) != nil } }
 
-    /// The tokens that could be read last, the newest last.
-    private static let recent = Mutex<[String]>([])
-    /// Most apps use one account; those with several rarely use more than these in turn.
-    private static let recentLimit = 4
+    /// Most apps use one account; those with several rarely use more ID tokens than these in turn.
+    private static let readable = RecentValues<String, Bool>(limit: 4)
 
     /// Reads the claims as `JSONSerialization` represents them; nil if `idToken` has none.
     package static func claims(of idToken: String) -> [String: Any]? {

@@ -190,22 +190,6 @@ extension ADTokenCacheItem {
     private static let authorities = RecentValues<Issuance, String>()
 }
 
-extension ADUserInformation {
-    /// Creates the information from the ID token, or else from the account; nil if neither names a user.
-    convenience init?(_ idToken: String?, _ account: AccountReference) {
-        let homeAccountID = account.homeAccountID?.text
-        if let idToken, let claims = UserClaims(idToken: idToken), let user = claims.user {
-            self.init(claims, user, idToken: idToken, homeAccountID: homeAccountID)
-        } else if let username = account.username.flatMap(ADUserInformation.normalizeUserId) {
-            self.init(userID: username, isDisplayable: true, homeAccountID: homeAccountID)
-        } else if let homeAccountID {
-            self.init(userID: homeAccountID, isDisplayable: false, homeAccountID: homeAccountID)
-        } else {
-            return nil
-        }
-    }
-}
-
 extension ADTokenCacheItem {
     /// Creates the item of a credential in the agent's cache. The refresh token of a family has the client ID
     /// `foci-`*n*.

@@ -130,6 +130,22 @@ public final class ADUserInformation: NSObject, NSCopying, NSSecureCoding, Senda
     }
 }
 
+extension ADUserInformation {
+    /// Creates the information from the ID token, or else from the account; nil if neither names a user.
+    convenience init?(_ idToken: String?, _ account: AccountReference) {
+        let homeAccountID = account.homeAccountID?.text
+        if let idToken, let claims = UserClaims(idToken: idToken), let user = claims.user {
+            self.init(claims, user, idToken: idToken, homeAccountID: homeAccountID)
+        } else if let username = account.username.flatMap(ADUserInformation.normalizeUserId) {
+            self.init(userID: username, isDisplayable: true, homeAccountID: homeAccountID)
+        } else if let homeAccountID {
+            self.init(userID: homeAccountID, isDisplayable: false, homeAccountID: homeAccountID)
+        } else {
+            return nil
+        }
+    }
+}
+
 /// The claims of an ID token, and the user they name by the rules of ADAL 2.7.
 ///
 /// More lenient than `IDTokenClaims`, as ADAL is: a claim that is not a string counts as missing, and does not make the

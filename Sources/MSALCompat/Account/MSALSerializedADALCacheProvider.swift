@@ -74,15 +74,15 @@ public final class MSALSerializedADALCacheProvider: NSObject, NSCopying, @unchec
 
     /// Notifies the delegate of a change that a request has made, so that it can export the archive.
     func announceWrite() {
-        announceChange()
-        announceChanged()
+        announceWillWrite()
+        announceDidWrite()
     }
 
     /// Notifies the delegate before a removal: an archive that was imported after it would bring the account back.
-    func announceChange() { delegate.willWriteCache(self) }
+    func announceWillWrite() { delegate.willWriteCache(self) }
 
     /// Notifies the delegate after a removal, so that it can export the archive.
-    func announceChanged() { delegate.didWriteCache(self) }
+    func announceDidWrite() { delegate.didWriteCache(self) }
 }
 
 /// The delegate of a provider that is created without one.

@@ -106,8 +106,8 @@ struct AppSession: Sendable {
     ///
     /// - Parameter name: the name of the call in the log.
     func removeAndWait(_ request: RemoveAccount, _ name: String) throws(NSError) {
-        serializedCache?.announceChange()
-        defer { serializedCache?.announceChanged() }
+        serializedCache?.announceWillWrite()
+        defer { serializedCache?.announceDidWrite() }
         do throws(TokenError) {
             _ = try client.removeAccountAndWait(request)
             CallLog.removed(name)

@@ -55,9 +55,9 @@ extension AppSession {
     ///
     /// - Throws: `CancellationError` if the calling task is cancelled, else an error of MSAL or of a provider.
     func perform(_ signout: Signout) async throws -> Bool {
-        if let serializedCache { await runBlockingAppCode { serializedCache.announceChange() } }
+        if let serializedCache { await runBlockingAppCode { serializedCache.announceWillWrite() } }
         let outcome = await remove(signout.request)
-        if let serializedCache { await runBlockingAppCode { serializedCache.announceChanged() } }
+        if let serializedCache { await runBlockingAppCode { serializedCache.announceDidWrite() } }
         try outcome.get()
         guard !externalAccounts.isEmpty else { return try conclude(signout, notified: .success(())) }
         let notified = await runBlockingAppCode { notifyProviders(of: signout) }

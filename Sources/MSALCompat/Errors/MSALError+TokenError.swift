@@ -237,3 +237,20 @@ extension MSALErrorMapping {
         }
     }
 }
+
+/// The errors of a lookup that finds nothing, of an account or of a claim. They are not of `MSALErrorDomain`, as in the original.
+enum LookupError {
+    /// There is no such thing. Domain and code are those that Swift uses for an Objective-C method that returns nil
+    /// without an error.
+    static func notFound(_ description: String) -> NSError {
+        NSError(
+            domain: "Foundation._GenericObjCError", code: 0, userInfo: [NSLocalizedDescriptionKey: description])
+    }
+
+    /// The username is blank. MSAL passes on this error of its inner library.
+    static var blankUsername: NSError {
+        NSError(
+            domain: "MSIDErrorDomain", code: -51111,
+            userInfo: [NSLocalizedDescriptionKey: "the username is blank"])
+    }
+}
