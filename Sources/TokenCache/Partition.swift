@@ -259,7 +259,9 @@ package struct Partition: Sendable, Equatable {
         in names: inout [String: SortedMap<AccountKey>], isStillNamed: (String) -> Bool
     ) {
         guard before != after else { return }
-        for name in before.subtracting(after) where !isStillNamed(name) { index(account, isGone: true, in: &names[name]) }
+        for name in before.subtracting(after) where !isStillNamed(name) {
+            index(account, isGone: true, in: &names[name])
+        }
         for name in after { index(account, isGone: false, in: &names[name]) }
     }
 

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import TestSupport
 internal import Testing
+internal import TokenCache
 internal import TokenEndpoint
 internal import TokenModel
 
