@@ -144,7 +144,10 @@ struct SignInDialog: Sendable {
     }
 
     private func show(_ code: BeginDeviceCode.Reply) {
-        var text: StyledText = "Sign in to \(appText): open this page on any device:\n\n  "
+        // Another device does not reach an emulator on this machine.
+        let isHere = (try? URLParts(code.verificationURL))?.isLoopback == true
+        let place = isHere ? "in a browser on this machine" : "on any device"
+        var text: StyledText = "Sign in to \(appText): open this page \(place):\n\n  "
         text += .link(code.verificationURL)
         if Terminal.showsMessages, let drawing = QRCode.drawing(of: code.verificationURL) {
             text += StyledText("\n\n\(drawing)").fixed

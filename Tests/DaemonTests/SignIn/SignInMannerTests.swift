@@ -346,6 +346,7 @@ internal import TokenWire
             try await f.addApp("graph", clientID: "app-1")
             let command = try TestProcess("ssoctl", ["sign-in", "--device-code"], environment: f.environment)
             let shown = try await command.waitForError("Waiting for the sign-in")
+            #expect(shown.contains("open this page in a browser on this machine:\n\n  \(f.emulator.url)/"), "\(shown)")
             let code = try #require(shown.firstMatch(of: #/enter the code:\n\n    (\S+)\n/#)?.output.1)
             _ = try await f.run(
                 "/usr/bin/env", ["curl", "-sS", "\(f.emulator.url)/devicelogin?code=\(code)&decline=1"])
