@@ -32,16 +32,19 @@ struct SSOAgent: ParsableCommand {
             """,
         version: ProductVersion.text)
 
-    @Option(name: .customLong("socket"), help: "The socket to listen on.", completion: .file())
+    @Option(
+        name: .customLong("socket"), help: "The socket to listen on, instead of $SSO_AGENT_SOCK.", completion: .file())
     var socketPath: String?
 
-    @Option(name: .customLong("state-dir"), help: "The folder of the token store.", completion: .directory)
+    @Option(
+        name: .customLong("state-dir"), help: "The store's folder, instead of $SSO_AGENT_STATE_DIR.",
+        completion: .directory)
     var stateDirectory: String?
 
     @Option(help: "A socket for the agent's measurements, in Prometheus' format: GET /metrics.", completion: .file())
     var metricsSocket: String?
 
-    @Option(help: "The user's configuration file (TOML).", completion: .file())
+    @Option(help: "The user's configuration file (TOML), instead of $SSO_AGENT_CONFIG.", completion: .file())
     var config: String?
 
     @Flag(help: "Check the configuration, name its files, and end: with status 0 if it can be used, else with 1.")
@@ -85,11 +88,11 @@ struct SSOAgent: ParsableCommand {
     @Flag(help: "Allow debuggers and core dumps, which could show tokens.")
     var allowDebugging = false
 
-    @Flag(help: "Leave the process unrestricted: if the agent does not find a file or a program on this system.")
+    @Flag(help: "Do not restrict the process: if it does not find a file or a program of this system otherwise.")
     var noSandbox = false
 
     @Option(
-        help: "trace, debug, info, notice, warning, error or critical.",
+        help: "trace, debug, info, notice, warning, error or critical. By default notice.",
         completion: .list(Logger.Level.allCases.map(\.rawValue)), transform: Self.level)
     var logLevel: Logger.Level = AgentArguments.defaultLogLevel
 

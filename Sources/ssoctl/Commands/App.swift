@@ -97,7 +97,7 @@ struct AppAddCommand: Command {
     @Option(help: "The sharing group.", completion: Candidates.group, transform: SharingGroup.option)
     var group: SharingGroup?
 
-    @Flag(help: "Replace the values of an app with the name.")
+    @Flag(help: "Replace an app of the same name.")
     var force = false
 
     @Flag(name: .customLong("default"), help: "Make it the default app, as “ssoctl use” does.")

@@ -11,7 +11,7 @@ struct AuditCommand: AsyncParsableCommand {
         abstract: "Show the tokens, sign-ins, exports and refusals that the agent has recorded, and check the record.",
         discussion: """
             Each line has the hash of the line before it. A line that is missing, added or changed is reported on standard \
-            error, and the exit status is then 1. Whoever may write to the state directory can replace the whole log, or \
+            error, and the exit status is then 1. Whoever may write to the store's folder can replace the whole log, or \
             remove its end; the journal ([audit] destination = "journal") is out of the user's reach. With --json, prints the \
             lines as they are, each a JSON object. Ctrl-C ends --follow, with exit status 0 if every line so far is in order.
 

@@ -9,7 +9,7 @@ struct InitCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "init", abstract: "Set up an app, sign in and get a first token, step by step.",
         discussion: """
-            Asks questions on the terminal. The same without them are the commands of the examples.
+            Asks questions on the terminal. The other commands of the examples do the same without questions.
 
             Examples:
               ssoctl init

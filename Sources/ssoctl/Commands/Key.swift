@@ -65,8 +65,8 @@ struct KeySetCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "set", abstract: "Change where the store's key comes from.",
         discussion: """
-            Passphrases are asked for on the terminal, or are lines of standard input: the current one if the store is sealed \
-            with one, then the new one.
+            Passphrases, of 8 characters at least, are asked for on the terminal, or are lines of standard input: the current one \
+            if the store is sealed with one, then the new one. The agent asks for a confirmation on the terminal.
 
             Examples:
               ssoctl key set passphrase            asked for after each start
@@ -102,8 +102,8 @@ struct LockCommand: Command {
         commandName: "lock",
         abstract: "Lock the agent's store: it forgets its key and every token until ssoctl unlock.",
         discussion: """
-            Apps get no tokens meanwhile, and sign-ins in progress end. Only with a passphrase, or with a keyring that is \
-            locked as well, other processes of yours cannot unlock it.
+            Apps get no tokens meanwhile, and sign-ins in progress end. Any process of yours can unlock the store, unless its key \
+            comes from a passphrase, or from a keyring that is locked as well.
 
             Examples:
               ssoctl lock                          for example when the screen is locked

@@ -89,7 +89,8 @@ struct PublishedSocketOptions: ParsableArguments {
     var userIDs: [UInt32] = []
 
     @Option(
-        name: .customLong("ttl"), help: "The time until the socket is closed, such as 90s, 30m or 8h; at most 24h.",
+        name: .customLong("ttl"),
+        help: "The time until the socket is closed, such as 90s, 30m or 8h; at most 24h. By default 8h.",
         transform: Self.seconds)
     var lifetime = PublishSocket.standardLifetime
 

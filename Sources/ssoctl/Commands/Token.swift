@@ -136,7 +136,7 @@ struct FreshnessOptions: ParsableArguments {
     @Option(
         name: .customLong("min-valid"), parsing: .unconditional,
         help: ArgumentHelp(
-            "The time for which a cached token has to be valid still; a shorter one is renewed. By default 300.",
+            "Renew a cached token that is valid for fewer seconds than this. By default 300.",
             valueName: "seconds"))
     var minimumValidity: Int64?
 

@@ -10,7 +10,8 @@ struct UseCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "use", abstract: "Choose the default app or the default account.",
         discussion: """
-            What commands use if you name none. SSO_AGENT_APP and SSO_AGENT_ACCOUNT replace it, for a shell or a script.
+            The default is what a command uses if it names no app or no account. SSO_AGENT_APP and SSO_AGENT_ACCOUNT override it, for a \
+            shell or a script.
 
             Examples:
               ssoctl use graph                     an app of the configuration
