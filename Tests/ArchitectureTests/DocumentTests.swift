@@ -46,6 +46,17 @@ internal import Testing
         return String(title.compactMap { $0 == " " ? "-" : $0.isLetter || $0.isNumber || "-_".contains($0) ? $0 : nil })
     }
 
+    /// The pages that a reader may come to first; each decision is listed in the index of decisions, which says what one is.
+    private static let pages = Documents.all.filter { document in
+        ["SECURITY.md", "CONTRIBUTING.md", "Protos/PROTOCOL.md", "examples/README.md"].contains(document)
+            || (document.hasPrefix("docs/") && !document.hasPrefix("docs/decisions/"))
+    }
+
+    @Test(arguments: pages) func namesItsReadersInTheFirstSentence(document: String) throws {
+        let lines = try #require(PackageTree.text(document)).split(separator: "\n")
+        #expect(lines.count > 1 && lines[1].hasPrefix("For "), "\(document) does not say for whom it is")
+    }
+
     @Test func listsEveryPageInTheIndex() throws {
         let index = try #require(PackageTree.text("docs/README.md"))
         for document in Documents.all where document.hasPrefix("docs/") && !document.hasPrefix("docs/decisions/") {
