@@ -49,7 +49,7 @@ package struct Configuration: Sendable, Equatable {
 
     /// The places of the audit log.
     package enum AuditDestination: String, Sendable, CaseIterable {
-        /// A file in the state directory.
+        /// A file in the store's folder.
         case file
         /// The system's journal.
         case journal

@@ -15,7 +15,7 @@ package final class AuditWriter: Sendable {
         case journal(socket: String)
     }
 
-    /// The name of the current file in the state directory.
+    /// The name of the current file in the store's folder.
     package static let fileName = "audit.log"
     /// The size from which on a new file is begun, in bytes.
     package static let fileLimit = 8 << 20

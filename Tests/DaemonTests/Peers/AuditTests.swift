@@ -215,7 +215,7 @@ internal import TokenModel
         }
     }
 
-    /// Whoever may write to the state directory can replace the log.
+    /// Whoever may write to the store's folder can replace the log.
     @Test func showsEachLineOnOneLine() async throws {
         try await AgentProcessFixture.with { f in
             let path = f.folder.file("audit.log")
