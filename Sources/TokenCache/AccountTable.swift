@@ -43,12 +43,14 @@ struct AccountTable: Sendable {
         }
     }
 
-    /// Whether an account has account records. It is not unpacked.
-    func hasAccountRecords(_ account: AccountKey) -> Bool {
+    /// The number of records that a survey of an account examines: all of a packed account, which are unpacked together. It is not unpacked.
+    func surveyedCount(of account: AccountKey) -> Int {
         switch entries[account] {
-        case .packed(let packed): packed.contains(.account)
-        case .unpacked(let unpacked): !unpacked.credentials.accounts.isEmpty
-        case nil: false
+        case .packed(let packed): Int(packed.count)
+        case .unpacked(let unpacked):
+            unpacked.credentials.accounts.count + unpacked.credentials.metadata.count
+                + unpacked.credentials.refreshTokens.count
+        case nil: 0
         }
     }
 

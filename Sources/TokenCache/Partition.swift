@@ -74,8 +74,8 @@ package struct Partition: Sendable, Equatable {
         table.records(of: account, kinds) ?? AccountCredentials()
     }
 
-    /// Whether an account has account records. It is not unpacked.
-    func hasAccountRecords(_ account: AccountKey) -> Bool { table.hasAccountRecords(account) }
+    /// The number of records that a survey of an account examines. It is not unpacked.
+    func surveyedCount(of account: AccountKey) -> Int { table.surveyedCount(of: account) }
 
     /// The accounts with an identifier, of every issuer, in a stable order.
     package func accounts(with identifier: HomeAccountID) -> [AccountKey] {
@@ -111,6 +111,16 @@ package struct Partition: Sendable, Equatable {
         let name = name.lowercased()
         guard names[name] == nil, let accounts = formerNames[name]?.values, accounts.count == 1 else { return nil }
         return accounts.first
+    }
+
+    /// The accounts that are known by a username only, of every issuer, in a stable order.
+    func unidentifiedAccounts(named name: String) -> [AccountKey] {
+        var accounts: [AccountKey] = []
+        sortedAccounts(named: name).forEach(from: nil) { _, account in
+            if account.name != nil { accounts.append(account) }
+            return true
+        }
+        return accounts
     }
 
     /// The number of accounts with a username, of every issuer.

@@ -1,12 +1,11 @@
-internal import AccessPolicy
 internal import NIOCore
 internal import TokenCache
 internal import TokenModel
 
 /// The events of everybody who sees the same accounts: those of an app, or of every app, in a sharing group and through one socket.
 ///
-/// It keeps a limited number of recent events, one for each subject: a reader that is slow or away costs nothing, and is told to read
-/// everything again if it comes back too late. Used on the actor of `CacheOwner` only.
+/// It keeps a limited number of recent events, one for each subject. A reader that is slow, or away while something changes, costs nothing,
+/// and is told to read everything again if it comes back. Used on the actor of `CacheOwner` only.
 final class EventFeed {
     /// The properties that the readers of one feed have in common.
     struct Key: Hashable {
@@ -32,6 +31,13 @@ final class EventFeed {
         var listedSince: Int64?
     }
 
+    /// What was listed of an account before changes of it.
+    private struct Noted {
+        let listed: ListedAccount
+        /// The account as the feed shows it; nil if the feed does not list it.
+        let account: Account?
+    }
+
     /// A request that waits for the next event.
     struct Waiter {
         let connection: ConnectionID
@@ -42,8 +48,6 @@ final class EventFeed {
     let key: Key
     /// A random number, which distinguishes the feed's positions from those of other feeds and of earlier agents.
     let id: Int64
-    /// The request whose reply lists the accounts of this feed.
-    let list: ListAccounts
     /// The published socket of the feed; nil for the agent's own.
     private let publication: Publication?
     /// The number of the last event.
@@ -53,8 +57,8 @@ final class EventFeed {
     /// The kept events, in the order of their generations.
     private var entries: [Entry] = []
     private var size = 0
-    /// The listings from before changes that have not been committed yet.
-    private var pending: [AccountKey: AccountListing?] = [:]
+    /// The accounts as they were before changes that have not been committed yet.
+    private var pending: [AccountKey: Noted] = [:]
     private(set) var waiters: [UInt64: Waiter] = [:]
     /// The connections on which the feed was asked for, and allowed.
     private(set) var connections: Set<ConnectionID> = []
@@ -62,13 +66,15 @@ final class EventFeed {
     private(set) var lastUse: UInt64 = 0
     /// The peer that has sent it.
     private var lastPeer: PeerKey?
+    /// When a request has last arrived, or ceased to wait, in seconds since 1970.
+    private var lastRead: Int64 = 0
+    /// Whether a reader has a position of the feed: it is told what happens after it.
+    private(set) var hasReader = false
 
     init(_ key: Key, of publication: Publication?) {
         self.key = key
         self.publication = publication
         id = Int64.random(in: 1 ... .max)
-        let all = ListAccounts(clientID: key.clientID, sharingGroup: key.group)
-        list = key.isConfined ? all.confined : all
     }
 
     // MARK: Readers
@@ -79,6 +85,7 @@ final class EventFeed {
     ///   - position: nil for a reader that has seen nothing.
     ///   - state: the present state of the store, which a reader that has to read everything gets too.
     func reply(after position: EventPosition?, _ state: AgentEvent.StoreState?, at now: Int64) -> WatchEvents.Reply? {
+        hasReader = true
         let end = EventPosition(feed: id, generation: generation)
         guard let position, position.feed == id, lost...generation ~= position.generation else {
             var events = [AgentEvent(.resynchronise, position: end, time: now)]
@@ -99,7 +106,10 @@ final class EventFeed {
 
     func add(_ waiter: Waiter, _ number: UInt64) { waiters[number] = waiter }
 
-    func removeWaiter(_ number: UInt64) -> Waiter? { waiters.removeValue(forKey: number) }
+    func removeWaiter(_ number: UInt64, at now: Int64) -> Waiter? {
+        lastRead = now
+        return waiters.removeValue(forKey: number)
+    }
 
     func admit(_ connection: ConnectionID) { connections.insert(connection) }
 
@@ -107,7 +117,18 @@ final class EventFeed {
 
     func forgetConnections() { connections = [] }
 
-    func noteUse(_ number: UInt64, by peer: PeerKey) { (lastUse, lastPeer) = (number, peer) }
+    func noteUse(_ number: UInt64, by peer: PeerKey, at now: Int64) {
+        (lastUse, lastPeer, lastRead) = (number, peer, now)
+    }
+
+    /// Whether somebody waits for events, or may be about to ask for the next ones: a request has waited within the last minute, and its
+    /// connection is open.
+    func isBeingRead(at now: Int64) -> Bool {
+        !waiters.isEmpty || !connections.isEmpty && now < lastRead + Self.readerTime
+    }
+
+    /// Whether no request waits, and no connection is open on which the feed was asked for.
+    var isAbandoned: Bool { waiters.isEmpty && connections.isEmpty }
 
     /// Whether no connection of another peer has asked for the feed; if all connections are closed, whether the peer has asked last.
     func isUsedOnly(by peer: PeerKey) -> Bool {
@@ -116,56 +137,52 @@ final class EventFeed {
 
     // MARK: Changes
 
-    /// Notes what is listed of accounts before a change of theirs, unless an earlier change is not committed yet.
-    func note(_ keys: Set<AccountKey>, in cache: CredentialCache) {
-        for key in keys where pending.index(forKey: key) == nil {
-            pending.updateValue(listing(of: key, in: cache), forKey: key)
-        }
+    /// Whether what was listed of an account before a change is noted, and the change is not committed yet.
+    func hasNoted(_ key: AccountKey) -> Bool { pending.index(forKey: key) != nil }
+
+    /// Notes what is listed of an account before a change.
+    func note(_ listed: ListedAccount, in cache: CredentialCache) {
+        pending[listed.survey.key] = Noted(listed: listed, account: account(listed, in: cache))
     }
 
-    /// Adds the events of accounts whose changes are committed.
+    /// Adds the events of an account whose changes are committed.
     ///
     /// - Returns: whether there are any.
-    func publish(_ keys: some Collection<AccountKey>, in cache: CredentialCache, at now: Int64) -> Bool {
-        let before = generation
-        for key in keys {
-            guard let earlier = pending.removeValue(forKey: key) else { continue }
-            publish(key, earlier, listing(of: key, in: cache), in: cache, now)
-        }
-        return generation > before
-    }
-
-    private func publish(
-        _ key: AccountKey, _ earlier: AccountListing?, _ present: AccountListing?, in cache: CredentialCache,
-        _ now: Int64
-    ) {
-        switch (earlier, present) {
+    func publish(_ comparison: AccountComparison, in cache: CredentialCache, at now: Int64) -> Bool {
+        let (survey, before) = (comparison.present.survey, generation)
+        guard let noted = pending.removeValue(forKey: survey.key) else { return false }
+        let subject = Subject.account(survey.key)
+        switch (noted.account, account(comparison.present, in: cache)) {
         case (nil, nil): break
-        case (nil, let present?): add(.accountAdded, .account(key), now, present.account)
+        case (nil, let present?): add(.accountAdded, subject, now, present)
         case (let earlier?, nil):
-            if let clientID = self.key.clientID, cache.hasSignedOut(clientID, of: key, in: self.key.group) {
-                add(.signedOut, .account(key), now, earlier.account, clientID)
+            if let clientID = key.clientID, survey.hasSignedOut(clientID) {
+                add(.signedOut, subject, now, earlier, clientID)
             } else {
-                add(.accountRemoved, .account(key), now, earlier.account)
+                add(.accountRemoved, subject, now, earlier)
             }
         case (let earlier?, let present?):
-            if present.hasFurtherChanges(since: earlier) { add(.accountChanged, .account(key), now, present.account) }
-            for app in present.signOuts(since: earlier) {
-                add(.signedOut, .app(key, app), now, present.account, app)
+            let isChanged = comparison.hasChanged(present, from: earlier, of: noted.listed, at: key.socket)
+            // Other apps are no concern of the list of one.
+            let former = key.clientID == nil ? noted.listed.survey : nil
+            if isChanged || former.map(survey.hasSignIns) == true { add(.accountChanged, subject, now, present) }
+            for app in former.map(survey.signOuts) ?? [] {
+                add(.signedOut, .app(survey.key, app), now, present, app)
             }
         }
+        return generation > before
     }
 
     /// Adds the event that a user has to sign in.
     ///
     /// - Returns: whether the feed shows the account.
     func publishInteraction(
-        _ key: AccountKey, of clientID: ClientID, in cache: CredentialCache, at now: Int64
+        _ listed: ListedAccount, of clientID: ClientID, in cache: CredentialCache, at now: Int64
     ) -> Bool {
-        guard self.key.clientID.map({ $0 == clientID }) ?? true else { return false }
+        let key = listed.survey.key
         // The refusal may have removed the account from the list, in an event of its own.
         let removed = entries.last { $0.subject == .account(key) && !$0.event.isListed }?.event.account
-        guard let account = listing(of: key, in: cache)?.account ?? removed else { return false }
+        guard let account = account(listed, in: cache) ?? removed else { return false }
         add(.interactionDue, .app(key, clientID), now, account, clientID)
         return true
     }
@@ -180,8 +197,12 @@ final class EventFeed {
 
     func publish(_ state: AgentEvent.StoreState, at now: Int64) { add(.storeChanged, .store, now, storeState: state) }
 
+    /// Whether the feed has events of an app.
+    func concerns(_ clientID: ClientID) -> Bool { key.clientID.map { $0 == clientID } ?? true }
+
     /// Discards every event, so that each reader has to read everything again.
     func reset() {
+        hasReader = false
         generation += 1
         lost = generation
         (entries, size) = ([], 0)
@@ -191,14 +212,12 @@ final class EventFeed {
     /// Discards what was noted of changes that are not committed, since the cache was replaced.
     func discardPending() { pending = [:] }
 
-    private func listing(of key: AccountKey, in cache: CredentialCache) -> AccountListing? {
-        guard var listing = cache.listing(of: key, for: list) else { return nil }
-        guard let publication else { return listing }
-        guard publication.serves(key, in: cache),
-            let visible = publication.rules.visible([listing.account]).first
-        else { return nil }
-        listing.account = visible
-        return listing
+    /// What the feed lists of an account; nil if it does not list it.
+    private func account(_ listed: ListedAccount, in cache: CredentialCache) -> Account? {
+        guard cache.lists(listed.survey, for: key.clientID, in: key.group, isConfined: key.isConfined) else {
+            return nil
+        }
+        return listed.account(through: publication, in: cache)
     }
 
     private func add(
@@ -228,6 +247,8 @@ final class EventFeed {
 
     /// The largest number of events that are kept; below the longest list in a message.
     static let countLimit = 128
+    /// How long a reader may take to ask for the next events, in seconds.
+    static let readerTime: Int64 = 60
     /// The memory of the events that are kept, in bytes; one of them has a few hundred.
     private static let sizeLimit = 64 << 10
 }

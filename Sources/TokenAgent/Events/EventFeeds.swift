@@ -6,8 +6,8 @@ internal import TokenModel
 /// the store could not be written.
 ///
 /// Before a change is visible, `prepare` notes what the feeds list of its accounts; when it is committed, `publish`
-/// compares. Without subscribers neither does anything, and a cache hit is no change. Used on the actor of `CacheOwner`
-/// only.
+/// compares. An account is surveyed once for all feeds, before and after. Without subscribers neither does anything, and
+/// a cache hit is no change. Used on the actor of `CacheOwner` only.
 final class EventFeeds {
     /// The accounts that changes affect, as `prepare` has noted them. If they are held, no event about them is sent until `release`.
     struct PreparedChanges {
@@ -26,6 +26,8 @@ final class EventFeeds {
     /// The numbers of waiting requests of each process, by the feeds for which they wait.
     private var watched: [PeerKey: [EventFeed.Key: Int]] = [:]
     private var lastNumber: UInt64 = 0
+    /// The number of surveys of accounts so far.
+    private(set) var surveyCount = 0
     /// The feeds whose waiting requests are answered at the end of the event loop's iteration.
     private var answering: Set<EventFeed.Key> = []
     /// The state of the store; nil until it has been loaded or could not be.
@@ -73,7 +75,7 @@ final class EventFeeds {
     /// Answers the waiting requests of a connection that is about to be closed, without an event.
     func finish(_ connection: ConnectionID) {
         for (number, key) in waiting.removeValue(forKey: connection) ?? [:] {
-            guard let feed = feeds[key], let waiter = feed.removeWaiter(number) else { continue }
+            guard let feed = feeds[key], let waiter = feed.removeWaiter(number, at: now()) else { continue }
             waitEnded(of: connection.peer, for: key)
             let position = EventPosition(feed: feed.id, generation: waiter.position)
             waiter.promise.succeed(.success(WatchEvents.Reply(position: position, events: [])))
@@ -94,7 +96,10 @@ final class EventFeeds {
     /// Forgets a connection that is closed.
     func ended(_ connection: ConnectionID) {
         finish(connection)
-        for feed in feeds.values { feed.forget(connection) }
+        for feed in feeds.values {
+            feed.forget(connection)
+            if feed.isAbandoned, !feed.hasReader { feeds[feed.key] = nil }
+        }
     }
 
     /// Counts a request that begins to wait, within the limit of feeds for which one process may wait: a feed with
@@ -119,7 +124,7 @@ final class EventFeeds {
             isConfined: request.isConfined)
         lastNumber += 1
         if let feed = feeds[key] {
-            feed.noteUse(lastNumber, by: peer)
+            feed.noteUse(lastNumber, by: peer, at: now())
             return feed
         }
         // A peer that asks for very many lists replaces its own: another app, which is about to ask for its next events, would have
@@ -132,7 +137,7 @@ final class EventFeeds {
             feeds[oldest.key] = nil
         }
         let feed = EventFeed(key, of: publication)
-        feed.noteUse(lastNumber, by: peer)
+        feed.noteUse(lastNumber, by: peer, at: now())
         feeds[key] = feed
         return feed
     }
@@ -146,10 +151,21 @@ final class EventFeeds {
     func prepare(
         _ changes: [CacheChange], in group: SharingGroup, _ cache: CredentialCache, holds: Bool
     ) -> PreparedChanges? {
-        let feeds = feeds(of: group)
-        guard holds || !feeds.isEmpty else { return nil }
-        let accounts = cache.accounts(affectedBy: changes, in: group)
-        if case .some(let keys) = accounts { for feed in feeds { feed.note(keys, in: cache) } }
+        // While the events of the whole group are held, every reader is about to read everything again.
+        let isHeld = heldGroups[group] != nil
+        guard holds || !isHeld && feeds.values.contains(where: { $0.key.group == group && $0.hasReader }) else {
+            return nil
+        }
+        var accounts = cache.accounts(affectedBy: changes, in: group)
+        if case .some(let keys) = accounts, keys.isEmpty { return nil }
+        if !isHeld, case .some(let keys) = accounts {
+            let readers = readFeeds(of: group)
+            if keys.count * readers.count <= Self.comparisonLimit {
+                note(keys, in: readers, of: group, cache)
+            } else {
+                accounts = .any
+            }
+        }
         if holds { hold(accounts, in: group, 1) }
         return PreparedChanges(accounts: accounts, group: group)
     }
@@ -157,14 +173,16 @@ final class EventFeeds {
     /// Sends the events of committed changes, but for accounts of which a removal is not committed.
     func publish(_ changes: PreparedChanges?, _ cache: CredentialCache) {
         guard let changes, heldGroups[changes.group] == nil else { return }
-        for feed in feeds(of: changes.group) {
-            switch changes.accounts {
-            case .any:
-                feed.reset()
-                answer(feed)
-            case .some(let keys):
-                let isHeld = held[changes.group] ?? [:]
-                if feed.publish(keys.lazy.filter { isHeld[$0] == nil }, in: cache, at: now()) { answer(feed) }
+        let feeds = feeds(of: changes.group)
+        switch changes.accounts {
+        case .any: for feed in feeds { reset(feed) }
+        case .some(let keys):
+            let isHeld = held[changes.group] ?? [:]
+            for key in keys where isHeld[key] == nil {
+                let readers = feeds.filter { $0.hasNoted(key) }
+                guard !readers.isEmpty else { continue }
+                let comparison = AccountComparison(survey(key, in: changes.group, cache))
+                for feed in readers where feed.publish(comparison, in: cache, at: now()) { answer(feed) }
             }
         }
     }
@@ -175,19 +193,60 @@ final class EventFeeds {
         publish(changes, cache)
     }
 
+    /// Notes what feeds list of accounts, unless an earlier change of an account is not committed yet.
+    private func note(
+        _ keys: Set<AccountKey>, in feeds: [EventFeed], of group: SharingGroup, _ cache: CredentialCache
+    ) {
+        for key in keys {
+            let others = feeds.filter { !$0.hasNoted(key) }
+            guard !others.isEmpty else { continue }
+            let listed = survey(key, in: group, cache)
+            for feed in others { feed.note(listed, in: cache) }
+        }
+    }
+
+    private func survey(_ key: AccountKey, in group: SharingGroup, _ cache: CredentialCache) -> ListedAccount {
+        surveyCount += 1
+        return ListedAccount(cache.survey(key, in: group))
+    }
+
+    /// The feeds whose readers are told what happens now. The others are reset: their readers are away, and read everything again when they
+    /// come back.
+    private func readFeeds(of group: SharingGroup) -> [EventFeed] {
+        let time = now()
+        return feeds(of: group).filter { feed in
+            guard feed.hasReader else { return false }
+            if feed.isBeingRead(at: time) { return true }
+            reset(feed)
+            return false
+        }
+    }
+
+    /// Has the readers of a feed read everything again. A feed without connections is not kept: the positions of its readers are those of no
+    /// feed then.
+    private func reset(_ feed: EventFeed) {
+        if feed.isAbandoned {
+            feeds[feed.key] = nil
+        } else {
+            feed.reset()
+            answer(feed)
+        }
+    }
+
     /// Reports that the refresh tokens of an account are refused.
     func interactionIsDue(
         _ account: AccountKey, of clientID: ClientID, in group: SharingGroup, _ cache: CredentialCache
     ) {
-        for feed in feeds(of: group) where feed.publishInteraction(account, of: clientID, in: cache, at: now()) {
-            answer(feed)
-        }
+        let feeds = feeds(of: group).filter { $0.concerns(clientID) }
+        guard !feeds.isEmpty else { return }
+        let listed = survey(account, in: group, cache)
+        for feed in feeds where feed.publishInteraction(listed, of: clientID, in: cache, at: now()) { answer(feed) }
     }
 
     /// Reports that an app has got tokens of an account, which is known under one of these keys: a reader that comes late is not told any
     /// more that the user has to sign in.
     func interactionHasEnded(_ accounts: Set<AccountKey>, of clientID: ClientID, in group: SharingGroup) {
-        for feed in feeds(of: group) {
+        for feed in feeds(of: group) where feed.concerns(clientID) {
             for account in accounts { feed.discardInteraction(account, of: clientID) }
         }
     }
@@ -207,12 +266,7 @@ final class EventFeeds {
     /// - Parameter isEmptied: whether the store was locked, so that there is nothing to read.
     func cacheWasReplaced(isEmptied: Bool) {
         for feed in feeds.values {
-            if isEmptied {
-                feed.discardPending()
-            } else {
-                feed.reset()
-                answer(feed)
-            }
+            if isEmptied { feed.discardPending() } else { reset(feed) }
         }
     }
 
@@ -251,7 +305,7 @@ final class EventFeeds {
         for (number, waiter) in feed.waiters.sorted(by: { $0.key < $1.key }) {
             let position = EventPosition(feed: feed.id, generation: waiter.position)
             let known = replies[waiter.position] ?? feed.reply(after: position, storeState, at: now())
-            guard let reply = known, feed.removeWaiter(number) != nil else { continue }
+            guard let reply = known, feed.removeWaiter(number, at: now()) != nil else { continue }
             replies[waiter.position] = reply
             waitEnded(of: waiter.connection.peer, for: key)
             waiting[waiter.connection]?[number] = nil
@@ -261,7 +315,9 @@ final class EventFeeds {
     }
 
     /// The largest number of different subscriptions; each is looked at with every change of its sharing group.
-    private static let feedLimit = 256
+    static let feedLimit = 256
+    /// The largest number of comparisons for one change: of each of its accounts for each feed.
+    static let comparisonLimit = 8_192
     /// The largest number of different subscriptions for which one peer waits at a time, and of those that are kept for a peer that does
     /// not wait; an app has one for each client ID.
     static let peerLimit = 16

@@ -118,21 +118,37 @@ extension CredentialCache {
     private func hasNoKnownNamesake(
         _ account: AccountKey, _ profiles: [ListedProfile], for request: ListAccounts, in partition: Partition
     ) -> Bool {
-        guard let name = account.name else { return true }
+        guard account.name != nil else { return true }
         if account.isUnnamed { return false }
         let environments = Set(profiles.map(\.environment))
-        var (examined, isKnown) = (0, false)
+        var isKnown = false
+        forEachNamesake(of: account, in: partition) { other in
+            isKnown =
+                mayBe(other, anAccountAt: environments, in: partition)
+                && isKnownToApp(other, of: request, in: partition)
+            return !isKnown
+        }
+        return !isKnown
+    }
+
+    /// Calls `body` with the accounts of an issuer that have an identifier, and the name of one that has none, until it returns false; of
+    /// many, with the first ones only. There are none for an account that has an identifier.
+    func forEachNamesake(of account: AccountKey, in partition: Partition, _ body: (AccountKey) -> Bool) {
+        guard let name = account.name else { return }
+        var examined = 0
         partition.sortedAccounts(named: name).forEach(from: nil) { _, other in
             guard other.issuer == account.issuer, other.homeAccountID != nil else { return true }
             examined += 1
-            isKnown =
-                !other.isPersonal
-                && partition.profiles(of: other).contains { one in
-                    environments.contains { clouds.sameCloud(one.environment, $0) }
-                } && isKnownToApp(other, of: request, in: partition)
-            return !isKnown && examined < Self.examinedAccounts
+            return body(other) && examined < Self.examinedAccounts
         }
-        return !isKnown
+    }
+
+    /// Whether an account may be that of its namesake at hosts. A personal account is another user's.
+    func mayBe(_ account: AccountKey, anAccountAt environments: Set<String>, in partition: Partition) -> Bool {
+        !account.isPersonal
+            && partition.profiles(of: account).contains { one in
+                environments.contains { clouds.sameCloud(one.environment, $0) }
+            }
     }
 
     /// Whether the list has an account, or does not because the app has signed out of it.

@@ -57,8 +57,8 @@ public struct AgentEvent: Sendable, Equatable {
     /// The kinds of changes.
     @nonexhaustive public enum Kind: Int32, Sendable, CaseIterable {
         /// Anything may have changed: read what you need again, such as the list of accounts. Comes first, after a restart of the agent,
-        /// when the store has been opened, after an import or another change that may concern every account, and if the app was too slow
-        /// to get each event.
+        /// when the store has been opened, after an import or another change that may concern every account, or more than the agent
+        /// compares, and if the app was too slow to get each event, or away.
         case resynchronise = 1
         /// The account is listed; perhaps it was before.
         case accountAdded = 2
