@@ -160,7 +160,7 @@ actor CacheOwner {
     /// Removes what belongs to an account. The pages for the browser are looked for meanwhile, since the removal deletes what leads to them.
     func removeAccount(_ request: RemoveAccount) -> Answer<RemoveAccount.Reply> {
         let pages = request.wantsSignOutPages ? signOutPages.find(for: request) : nil
-        let removal = remove(in: request.sharingGroup) { $0.changes(removing: request) }
+        let removal = finish(core.removals.begin(removing: request))
         guard let pages else { return removal.map { RemoveAccount.Reply(removed: $0) } }
         return later { owner async throws(TokenError) in
             let removed = try await removal.outcome()
@@ -169,7 +169,8 @@ actor CacheOwner {
     }
 
     func removeCredential(_ request: RemoveCredential) -> Answer<RemoveCredential.Reply> {
-        remove(in: request.sharingGroup) { $0.changes(removing: request) }.map(RemoveCredential.Reply.init(removed:))
+        let begun = core.removals.begin(in: request.sharingGroup) { $0.changes(removing: request) }
+        return finish(begun).map(RemoveCredential.Reply.init(removed:))
     }
 
     func importCache(_ request: ImportCache, from connection: ConnectionID) -> Answer<ImportCache.Reply> {
@@ -345,11 +346,10 @@ actor CacheOwner {
         return core.tasks.whenIdle()
     }
 
-    /// Removes records. A redemption that completes later finds its refresh token removed, and saves nothing.
-    private func remove(
-        in group: SharingGroup, _ find: @escaping @Sendable (CredentialCache) -> [CacheChange]
-    ) -> Answer<Bool> {
-        guard let begun = core.removals.begin(in: group, find) else { return .now(.success(false)) }
+    /// Completes a removal; nil if there is nothing to remove. A redemption that completes later finds its refresh token removed, and saves
+    /// nothing.
+    private func finish(_ begun: Removals.Begun?) -> Answer<Bool> {
+        guard let begun else { return .now(.success(false)) }
         return later { owner async throws(TokenError) in try await owner.core.removals.finish(begun) }
     }
 

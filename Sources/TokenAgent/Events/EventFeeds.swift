@@ -170,6 +170,12 @@ final class EventFeeds {
         return PreparedChanges(accounts: accounts, group: group)
     }
 
+    /// Holds the events of a sharing group before a removal that concerns very many accounts, or may do so; `release` has to follow.
+    func prepareForAnyAccount(of group: SharingGroup) -> PreparedChanges {
+        hold(.any, in: group, 1)
+        return PreparedChanges(accounts: .any, group: group)
+    }
+
     /// Sends the events of committed changes, but for accounts of which a removal is not committed.
     func publish(_ changes: PreparedChanges?, _ cache: CredentialCache) {
         guard let changes, heldGroups[changes.group] == nil else { return }

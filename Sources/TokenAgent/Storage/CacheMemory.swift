@@ -47,6 +47,22 @@ final class CacheMemory {
         return held
     }
 
+    /// Begins a removal of very many accounts, which `extend` makes visible. Subscribers are told when `end` is called with the result that
+    /// anything may have changed.
+    func beginDivided(_ removal: PendingRemoval) -> EventFeeds.PreparedChanges {
+        loop.assertInEventLoop()
+        removals.append(removal)
+        return events.prepareForAnyAccount(of: removal.group)
+    }
+
+    /// Makes further changes of a removal visible before it is committed.
+    func extend(_ removal: PendingRemoval, by changes: [CacheChange]) {
+        loop.assertInEventLoop()
+        guard !changes.isEmpty else { return }
+        removal.changes += changes
+        makeVisible(changes, in: removal.group)
+    }
+
     /// Ends a removal, after which later changes may add again what it has removed, and tells subscribers. A removal whose commit has
     /// failed is in effect nevertheless.
     func end(_ removal: PendingRemoval, _ held: EventFeeds.PreparedChanges?) {
@@ -62,12 +78,9 @@ final class CacheMemory {
     /// - Parameter applied: the changes that may have brought it; none if another cache has taken the place of this one.
     private func repeatRemovals(in groups: Set<SharingGroup>, after applied: [CacheChange] = []) {
         for removal in removals where groups.contains(removal.group) {
-            let found = removal.find(cache)
+            let found = removal.find(in: cache, after: applied)
             let moved = removal.removals(ofRecordsMovedBy: applied, cache.clouds)
-            let changes = found + moved.filter { !found.contains($0) }
-            guard !changes.isEmpty else { continue }
-            removal.changes += changes
-            makeVisible(changes, in: removal.group)
+            extend(removal, by: found + moved.filter { !found.contains($0) })
         }
     }
 

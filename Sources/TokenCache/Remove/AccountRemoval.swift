@@ -12,11 +12,25 @@ extension CredentialCache {
                 request.extent == .account || $0 == request.clientID
             }
         }
-        return accounts(of: request, in: partition).flatMap { account -> [CacheChange] in
-            if request.isConfined, !isKnown(partition[account], to: request.clientID, in: partition) { return [] }
+        return changes(removing: request, from: accounts(of: request, in: partition))
+    }
+
+    /// The accounts that a sign-out removes, or signs its app out of; none if everything is removed.
+    package func accounts(removedBy request: RemoveAccount) -> [AccountKey] {
+        request.extent == .everything ? [] : accounts(of: request, in: partition(request.sharingGroup))
+    }
+
+    /// The changes of a sign-out for some of the accounts that it removes, or signs its app out of.
+    package func changes(removing request: RemoveAccount, from accounts: [AccountKey]) -> [CacheChange] {
+        let partition = partition(request.sharingGroup)
+        return accounts.flatMap { account -> [CacheChange] in
+            let credentials = partition[account]
+            guard !credentials.isEmpty,
+                !request.isConfined || isKnown(credentials, to: request.clientID, in: partition)
+            else { return [] }
             return request.extent == .account
-                ? wipe(account, for: request.clientID, in: partition, request.sharingGroup)
-                : signOut(account, of: request.clientID, in: partition, request.sharingGroup)
+                ? wipe(account, credentials, for: request.clientID, in: partition, request.sharingGroup)
+                : signOut(account, credentials, of: request.clientID, in: partition, request.sharingGroup)
         }
     }
 
@@ -47,7 +61,7 @@ extension CredentialCache {
             accounts = partition.accounts(with: identifier).flatMap { home -> [AccountKey] in
                 if home.isPersonal { return [home] }
                 return partition.profiles(of: home).usernames.sorted().flatMap { name in
-                    partition.accounts(named: name, of: home.issuer).filter { $0.name != nil }
+                    partition.unidentifiedAccounts(named: name).filter { $0.issuer == home.issuer }
                 } + [home]
             }
             let profiles = partition.accounts(with: identifier).flatMap { partition.profiles(of: $0) }
@@ -60,24 +74,28 @@ extension CredentialCache {
             accounts = partition.accounts(named: name) + [partition.account(formerlyNamed: name)].compactMap(\.self)
             let issuers = Set(accounts.filter { $0.name != nil }.map(\.issuer))
             accounts.removeAll { $0.isPersonal && issuers.contains($0.issuer) }
-            uncertain = Set(accounts.map { AccountKey(issuer: .unresolved, identity: $0.identity) })
+            // Very many accounts may have the name, and nearly none of them has such tokens.
+            uncertain = Set(
+                accounts.lazy.map { AccountKey(issuer: .unresolved, identity: $0.identity) }
+                    .filter { partition.contains($0) })
         }
         accounts += uncertain.subtracting(accounts).sorted { $0.key < $1.key }
-        return accounts.filter { !partition[$0].isEmpty && isAccount(partition[$0], at: request.environment) }
+        return accounts.filter { partition.contains($0) && isAccount($0, at: request.environment, in: partition) }
     }
 
     /// Whether an account is known at a host. One without account records may be anywhere.
-    private func isAccount(_ credentials: AccountCredentials, at environment: String?) -> Bool {
-        guard let environment, !credentials.accounts.isEmpty else { return true }
-        return credentials.isKnown(at: environment, clouds)
+    private func isAccount(_ account: AccountKey, at environment: String?, in partition: Partition) -> Bool {
+        guard let environment else { return true }
+        let credentials = partition[account]
+        return credentials.accounts.isEmpty || credentials.isKnown(at: environment, clouds)
     }
 
     /// Removes the app's own tokens, and its family's refresh token if the app is a member, and no other member is signed in. The account
     /// stays for other apps.
     private func signOut(
-        _ account: AccountKey, of clientID: ClientID, in partition: Partition, _ group: SharingGroup
+        _ account: AccountKey, _ credentials: AccountCredentials, of clientID: ClientID, in partition: Partition,
+        _ group: SharingGroup
     ) -> [CacheChange] {
-        let credentials = partition[account]
         var changes = credentialRemovals(of: account, credentials, group) { $0 == clientID }
         let shared = credentials.refreshTokens.filter { $0.value.familyID != nil }
         let needed = shared.isEmpty ? [] : families(ofOtherAppsThan: clientID, credentials, in: partition)
@@ -108,9 +126,9 @@ extension CredentialCache {
 
     /// Removes the account with the credentials of every app.
     private func wipe(
-        _ account: AccountKey, for clientID: ClientID, in partition: Partition, _ group: SharingGroup
+        _ account: AccountKey, _ credentials: AccountCredentials, for clientID: ClientID, in partition: Partition,
+        _ group: SharingGroup
     ) -> [CacheChange] {
-        let credentials = partition[account]
         var changes = credentialRemovals(of: account, credentials, group) { _ in true }
         changes += credentials.refreshTokens.filter { $0.value.familyID != nil }.keys.sorted()
             .map { remove(.refreshToken, $0, account: account, group) }

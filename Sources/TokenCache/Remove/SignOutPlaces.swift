@@ -15,14 +15,15 @@ package struct SignOutPlace: Sendable, Equatable {
 
 extension CredentialCache {
     /// The identity providers at which the accounts that a sign-out means may have a session in a browser, in the order of the accounts; none
-    /// for a removal of everything.
+    /// for a removal of everything. Of very many accounts with one name, the first ones are examined.
     ///
     /// - Parameter localScheme: the URL scheme of authorities on this machine, `http` or `https`, if the cache does not name it.
     package func signOutPlaces(of request: RemoveAccount, localScheme: String) -> [SignOutPlace] {
         guard request.extent != .everything else { return [] }
         let partition = partition(request.sharingGroup)
         var sessions: Set<String> = []
-        return accounts(of: request, in: partition).compactMap { account -> SignOutPlace? in
+        let accounts = accounts(of: request, in: partition).prefix(Self.examinedForPlaces)
+        return accounts.compactMap { account -> SignOutPlace? in
             let credentials = partition[account]
             if request.isConfined, !isKnown(credentials, to: request.clientID, in: partition) { return nil }
             guard let place = signOutPlace(of: account, credentials, request, localScheme: localScheme) else {
@@ -33,6 +34,8 @@ extension CredentialCache {
             return sessions.insert(session).inserted ? place : nil
         }
     }
+
+    private static let examinedForPlaces = 64
 
     private func signOutPlace(
         of account: AccountKey, _ credentials: AccountCredentials, _ request: RemoveAccount, localScheme: String

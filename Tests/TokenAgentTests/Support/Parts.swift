@@ -163,7 +163,7 @@ actor Parts {
         _ user: String, extent: RemoveAccount.Extent = .account, of clientID: ClientID = .sample
     ) -> Pending<Bool> {
         let request = RemoveAccount(clientID: clientID, account: .sample(user), extent: extent)
-        let begun = core.removals.begin(in: request.sharingGroup) { $0.changes(removing: request) }
+        let begun = core.removals.begin(removing: request)
         return start { parts async throws(TokenError) in
             guard let begun else { return false }
             return try await parts.core.removals.finish(begun)
