@@ -39,10 +39,14 @@ internal import TokenModel
         let path = folder.file("sock")
         let holder = try await LockFile(beside: path)
         let managers = try ListeningSocket.make(at: path)
-        let second = Task { await failure(path, isManagers: true) }
+        let ended = Mailbox<Void>()
+        let second = Task {
+            defer { ended.put(()) }
+            return await failure(path, isManagers: true)
+        }
         #if os(Linux)
             // It has opened the file, and tries.
-            while try Self.descriptors(of: path + ".lock") < 2 { await letOthersRun() }
+            while try ended.count == 0 && Self.descriptors(of: path + ".lock") < 2 { await letOthersRun() }
         #endif
         holder.release()
         #expect(await second.value == nil)

@@ -92,6 +92,14 @@ internal import TokenStore
         end.signal()
     }
 
+    /// Each of them may never be made, and would leave a task behind.
+    @Test func makesOneListOfTheFilesInQuarantineForRequestsAtTheSameTime() async throws {
+        parts.store.updateReport { $0.quarantined = ["cache.sqlite.quarantine-1"] }
+        let lists = await parts.listQuarantine { _ in }
+        #expect(try await lists.value() == [["cache.sqlite.quarantine-1"], ["cache.sqlite.quarantine-1"]])
+        #expect(parts.store.listings == 1)
+    }
+
     /// Each diagnosis would otherwise leave a task behind that never ends. A check that has ended is made again.
     @Test func sharesTheCheckThatAnEarlierDiagnosisHasBegun() async throws {
         let (begins, end) = (Mailbox<Void>(), parts.loop.makePromise(of: Void.self))

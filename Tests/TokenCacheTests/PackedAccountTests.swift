@@ -72,6 +72,19 @@ internal import TokenStore
         #expect(!cache.partition(.standard).hasCredentials(account))
     }
 
+    /// As after a start, before the account is used.
+    @Test func findsAnUnreadAccountByAFormerUserID() throws {
+        var cache = CredentialCache()
+        let record = AccountRecord(
+            homeAccountID: "alice.tid", environment: "login.windows.net", realm: "tid", localAccountID: "alice",
+            username: "alice@contoso.example", authorityType: "MSSTS", source: "adal",
+            formerUserIDs: ["b@contoso.example", "a@contoso.example"])
+        cache.loadUnread(.account(record), in: .standard, key: record.key)
+        let account = try Self.account
+        #expect(cache.partition(.standard).account(formerlyNamed: "A@contoso.example") == account)
+        #expect(cache.partition(.standard).account(formerlyNamed: "alice@contoso.example") == nil)
+    }
+
     /// A list reads the fields of packed records where they are, those that repeat an earlier record's too.
     @Test func listsTheProfilesOfThePackedRecords() throws {
         var seed = TestSeed()

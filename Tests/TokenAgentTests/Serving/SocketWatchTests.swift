@@ -79,6 +79,16 @@ internal import TokenModel
         #expect(losses.count == 0)
     }
 
+    /// A socket of the service manager is not the agent's to watch, and what is checked besides is.
+    @Test func checksWhatIsBesidesASocketOfTheServiceManager() async {
+        let events = Mailbox<String>()
+        let watch = SocketWatch.start(at: nil, every: .milliseconds(1), besides: { events.put("check") }) {
+            events.put("loss")
+        }
+        for _ in 0..<2 { #expect(await events.next() == "check") }
+        watch.end()
+    }
+
     @Test func tellsOfNoLossWhenTheAgentStops() async throws {
         let (folder, losses) = (try TemporaryFolder(), Mailbox<Void>())
         let options = try Self.options(in: folder, at: folder.file("agent.sock"), losses)

@@ -41,6 +41,7 @@ final class ScriptedStore: CacheStore {
         var isAskingKeyring = false
         var windows: [Duration] = []
         var truncations = 0
+        var listings = 0
         var records: [RecordKey: [UInt8]] = [:]
         var report = {
             var report = StoreReport()
@@ -55,7 +56,15 @@ final class ScriptedStore: CacheStore {
     let commits = Mailbox<Commit>()
 
     var report: StoreReport { state.withLock { $0.report } }
-    func findQuarantined() -> [String] { report.quarantined }
+    func findQuarantined() -> [String] {
+        state.withLock { state in
+            state.listings += 1
+            return state.report.quarantined
+        }
+    }
+
+    /// How often the files in quarantine were listed.
+    var listings: Int { state.withLock { $0.listings } }
 
     /// Makes commits wait in `commits`, or lets later ones succeed.
     func hold(_ isHeld: Bool = true) { state.withLock { $0.isHeld = isHeld } }

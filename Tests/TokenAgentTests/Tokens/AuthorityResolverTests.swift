@@ -198,6 +198,25 @@ internal import TokenModel
         #expect(try await request.error()?.code == .authorityValidation)
     }
 
+    /// An app may name any domain, which can vouch for any host.
+    @Test func validatesAnADFSWithNoNameThatIsNotTheAccounts() async throws {
+        let parameters = TokenParameters.sample(
+            ["https://r/.default"], authority: try Authority("https://fs.contoso.com/adfs"), version: .v1)
+        let claims = #"{"sub":"alice","upn":"alice@contoso.com"}"#
+        var tokens = IssuedTokens.sample("alice", "1")
+        tokens.idToken = "e30.\(Base64URL.encode(Data(claims.utf8)))."
+        try await parts.save(tokens, parameters).value()
+        let account = AccountReference(homeAccountID: .sample("alice"), username: "alice@attacker.example")
+        let request = await parts.acquire(
+            AcquireTokenSilent(parameters: parameters, account: account, forceRefresh: true))
+        try await parts.settle()
+        try #require(parts.provider.federations.count == 1)
+        let federation = await parts.provider.federations.next()
+        #expect(federation.question == "contoso.com")
+        federation.fail(TokenError(.authorityValidation, "another host"))
+        #expect(try await request.error()?.code == .authorityValidation)
+    }
+
     /// The domain of another user's choice can vouch for any host.
     @Test func validatesAnADFSForEachDomainByItself() async throws {
         let first = try await parts.resolve("https://fs.contoso.com/adfs", username: "x@attacker.example")

@@ -40,6 +40,17 @@ internal import TokenStore
         #expect(builder.decide(early, CacheBuilder.account("bob")).token != nil)
     }
 
+    /// As above, of the app itself.
+    @Test func removesTheTokensOfTheAppThatWereSavedInTheFuture() throws {
+        var builder = CacheBuilder()
+        let early = try builder.parameters(scopes: ["User.Read"])
+        try builder.signIn("alice", early)
+        builder.now -= 7200
+        try builder.signIn("alice", builder.parameters(scopes: ["Mail.Read"]))
+        builder.now += 7200
+        #expect(builder.decide(early, CacheBuilder.account("alice")).token == nil)
+    }
+
     /// An account keeps its identifier in all clouds, and its tenant may have the same ID.
     @Test func keepsATokenOfAnotherCloud() throws {
         var builder = CacheBuilder()

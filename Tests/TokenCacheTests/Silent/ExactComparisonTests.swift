@@ -66,6 +66,47 @@ internal import TokenModel
         #expect(builder.decide(parameters, account).token == "at-alice-Files.Read")
     }
 
+    /// Its ID token names the app for which it was issued.
+    @Test func returnsEachOfTwoAppsItsOwnIDToken() throws {
+        var builder = CacheBuilder()
+        let apps = ["notes", "Notes"]
+        func tokens(of app: String) -> IssuedTokens {
+            let claims = ["sub": "alice", "aud": app, "preferred_username": "alice@contoso.example"]
+            return IssuedTokens(
+                accessToken: Secret("at-\(app)"), idToken: CacheBuilder.idToken(claims))
+        }
+        var account = AccountReference()
+        for app in apps {
+            let parameters = try Self.parameters(app, ["read"], at: Self.providers[0])
+            account = try builder.save(tokens(of: app), from: .signIn, parameters).account.reference
+        }
+        for app in apps {
+            let parameters = try Self.parameters(app, ["read"], at: Self.providers[0])
+            guard case .use(let result, _) = builder.decide(parameters, account) else {
+                Issue.record("there is no token of \(app)")
+                return
+            }
+            #expect(result.accessToken == Secret("at-\(app)") && result.idToken == tokens(of: app).idToken)
+        }
+    }
+
+    @Test func namesTheScopesThatWereGrantedToAnApp() throws {
+        var builder = CacheBuilder()
+        let apps = [("notes", "read"), ("Notes", "write")]
+        for (app, scope) in apps {
+            let parameters = try Self.parameters(app, [scope], at: Self.providers[0])
+            try builder.signIn("alice", parameters, granted: ["openid", scope])
+            builder.now += 1
+        }
+        let account = try #require(builder.cache.partition(.standard).accountKeys.first)
+        for (app, scope) in apps {
+            let parameters = try Self.parameters(app, [scope], at: Self.providers[0])
+            let granted = builder.cache.grantedScopes(
+                of: account, for: parameters.clientID, at: parameters.authority, in: .standard)
+            #expect(granted?.scopes.contains(scope) == true, "\(app)")
+        }
+    }
+
     @Test(
         arguments: [
             ("https://login.microsoftonline.com/common", .entra), ("https://fs.contoso.example/adfs", .adfs),

@@ -137,6 +137,40 @@ internal import TokenModel
         await store.close()
     }
 
+    /// The keyring was locked after the store was opened.
+    @Test func namesNoCommandThatOpensAnOpenStoreWhoseKeyIsLocked() async throws {
+        try await useKeyring()
+        let store = try folder.open(keys: keys)
+        #expect(try await store.load() == [.sample(1)])
+        try Data().write(to: URL(filePath: main + ".locked"))
+        let error = await #expect(throws: TokenError.self) {
+            try await store.changeKeySource(to: .secretService, passphrase: nil)
+        }
+        #expect(error?.details.nextCommand == "ssoctl key set secret-service")
+        await store.close()
+    }
+
+    /// The program has saved the key, and reports an error. The mark tells the next start that there is a key to delete.
+    @Test func marksAKeyringThatHasKeptAKeyInSpiteOfAnError() async throws {
+        let tool = try await keyrings.makeProgram(
+            "failing",
+            """
+            case $1 in
+            store)
+                cat >"\(main)"
+                exit 1 ;;
+            search) [ ! -e "\(main)" ] || echo '[/main]' ;;
+            esac
+            """)
+        let store = try folder.open(keys: KeySettings(secretTool: tool))
+        _ = try await store.load()
+        await #expect(throws: TokenError.self) {
+            try await store.changeKeySource(to: .secretService, passphrase: nil)
+        }
+        #expect(store.report.keySource == .file && folder.names.contains(KeyringMark.name))
+        await store.close()
+    }
+
     /// Has the keyring keep the key of the store.
     private func useKeyring() async throws {
         let store = try folder.open(keys: keys)
