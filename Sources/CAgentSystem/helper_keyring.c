@@ -30,6 +30,8 @@ struct reply {
 #define HEADER 8
 /* A keyring may ask its user for a password meanwhile. */
 #define PATIENCE 60000
+/* The time after which it is checked whether the agent has ended while a program goes on that has closed its output, in milliseconds. */
+#define CHECK_INTERVAL 200
 
 /* Waits until something can be read; 0 if the time is over. */
 static int is_readable(int descriptor, int64_t deadline) {
@@ -43,14 +45,37 @@ static int is_readable(int descriptor, int64_t deadline) {
     }
 }
 
+/* Whether the agent has ended: its end of the socket is closed. */
+static int is_abandoned(int socket) {
+    struct pollfd event = {.fd = socket};
+    return poll(&event, 1, 0) > 0;
+}
+
+/* Reads to the end of the program's output; the number of bytes, or -1 if it takes too long, is too long, or the agent has ended. */
+static ssize_t read_output(int descriptor, int socket, int64_t deadline, unsigned char *output) {
+    ssize_t total = 0;
+    while (total < AGENT_KEYRING_LIMIT) {
+        struct pollfd events[2] = {{.fd = descriptor, .events = POLLIN}, {.fd = socket}};
+        int64_t left = deadline - agent_milliseconds();
+        int ready = left > 0 ? poll(events, 2, (int)left) : 0;
+        if (ready < 0 && errno == EINTR) continue;
+        if (ready <= 0 || events[1].revents != 0) return -1;
+        ssize_t length = recv(descriptor, output + total, (size_t)(AGENT_KEYRING_LIMIT - total), 0);
+        if (length < 0 && errno == EINTR) continue;
+        if (length <= 0) return total;
+        total += length;
+    }
+    return -1;
+}
+
 /* Runs a program with an input, and reads its output; the number of bytes, or -1 if it cannot be started, takes too long or
-   writes too much. */
-static ssize_t run(char *const words[], const void *input, size_t count, void *output, int32_t *status) {
+   writes too much. It ends with the agent: at a prompt that is answered later, it would replace what the next agent has saved. */
+static ssize_t run(char *const words[], const void *input, size_t count, void *output, int32_t *status, int socket) {
     int64_t deadline = agent_milliseconds() + PATIENCE;
     int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return -1;
+    if (is_abandoned(socket) || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return -1;
     pid_t child;
-    int code = agent_spawn(words, ends[1], &child);
+    int code = agent_spawn_group(words, ends[1], &child);
     close(ends[1]);
     if (code != 0) {
         close(ends[0]);
@@ -60,18 +85,15 @@ static ssize_t run(char *const words[], const void *input, size_t count, void *o
     /* A few hundred bytes fit into the buffer of the socket. */
     send(ends[0], input, count, MSG_NOSIGNAL);
     shutdown(ends[0], SHUT_WR);
-    ssize_t total = 0;
-    int has_ended = 0;
-    while (!has_ended && total < AGENT_KEYRING_LIMIT && is_readable(ends[0], deadline)) {
-        ssize_t length = recv(ends[0], (char *)output + total, AGENT_KEYRING_LIMIT - total, 0);
-        if (length < 0 && errno == EINTR) continue;
-        if (length <= 0) has_ended = 1;
-        else total += length;
-    }
+    ssize_t total = read_output(ends[0], socket, deadline, output);
     close(ends[0]);
-    int64_t left = deadline - agent_milliseconds();
-    *status = agent_wait_or_kill(child, has_ended && left > 0 ? (int)left : 0);
-    return has_ended ? total : -1;
+    /* The program may have closed its output and still be running. */
+    while (total >= 0 && agent_milliseconds() < deadline && !is_abandoned(socket))
+        if (agent_wait_for(child, CHECK_INTERVAL, status)) return total;
+    /* With the programs that it has started: one of them may show the prompt. */
+    kill(-child, SIGKILL);
+    *status = agent_wait(child);
+    return total;
 }
 
 void agent_serve_keyring(int socket, const char *program, const char *store) {
@@ -97,7 +119,9 @@ void agent_serve_keyring(int socket, const char *program, const char *store) {
                                                                          : NULL;
         reply.number = request.number;
         reply.status = -1;
-        ssize_t count = words != NULL && program != NULL ? run(words, request.input, (size_t)length - HEADER, reply.output, &reply.status) : -1;
+        ssize_t count = -1;
+        if (words != NULL && program != NULL)
+            count = run(words, request.input, (size_t)length - HEADER, reply.output, &reply.status, socket);
         if (count < 0) {
             if (reply.status == 0) reply.status = -1;
             count = 0;

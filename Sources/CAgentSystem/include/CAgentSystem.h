@@ -198,7 +198,10 @@ int agent_wait_for(pid_t child, int milliseconds, int *code);
 /* The same as `agent_wait`, of a child that is killed when it has not ended after so many milliseconds. */
 int agent_wait_or_kill(pid_t child, int milliseconds);
 
-/* The same as `agent_spawn`, in a process group of its own and with one more variable in the program's environment, such as "NAME=value". */
+/* The same as `agent_spawn`, in a process group of its own. */
+int agent_spawn_group(char *const words[], int descriptor, pid_t *child);
+
+/* The same as `agent_spawn_group`, with one more variable in the program's environment, such as "NAME=value". */
 int agent_spawn_group_with(char *const words[], const char *variable, int descriptor, pid_t *child);
 
 /* The same as `agent_spawn`, with this environment, which ends with NULL. */
@@ -253,7 +256,8 @@ int agent_receive_answer(int lane);
 enum { AGENT_KEYRING_LOOKUP = 1, AGENT_KEYRING_STORE = 2, AGENT_KEYRING_CLEAR = 3, AGENT_KEYRING_SEARCH = 4, AGENT_KEYRING_LIMIT = 65536 };
 
 /* Answers the requests at `socket` to the keyring until its other end is closed: runs `program`, which is `secret-tool`, with the
-   attributes of the store at `store`. */
+   attributes of the store at `store`. Kills the program then, and
+   those that it has started. */
 void agent_serve_keyring(int socket, const char *program, const char *store);
 
 /* Has the helper run the program with an input, for a minute at most. `output` has room for AGENT_KEYRING_LIMIT bytes. The number of

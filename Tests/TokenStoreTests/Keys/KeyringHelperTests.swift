@@ -52,6 +52,29 @@ internal import Testing
                     == "lookup application sso-agent store /state\n")
         }
 
+        /// A program that goes on to wait at a prompt would save its text when that is answered, in the place of the next agent's key.
+        @Test func endsTheProgramWithTheAgent() async throws {
+            let folder = try TemporaryFolder()
+            let (begun, running) = (folder.file("begun"), folder.file("running"))
+            for pipe in [begun, running] { #expect(mkfifo(pipe, 0o600) == 0) }
+            // With another program, since a script may have started one that waits.
+            let tool = try await folder.makeProgram(
+                "secret-tool", "exec 3>\"\(running)\"; echo >\"\(begun)\"; sleep 1000; true")
+            let watch = open(running, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+            try #require(watch >= 0)
+            defer { close(watch) }
+            await #expect(processExitsWith: .success) { [tool = tool as String, begun = begun as String] in
+                let helper = KeyringHelper(descriptor: try #require(Self.start(tool, "/state")))
+                Thread.detachNewThread { _ = helper.run(.store, input: Array("no key\n".utf8)) }
+                _ = try FileHandle(forReadingFrom: URL(filePath: begun)).readToEnd()
+            }
+            let hasEnded = try await offPool {
+                var event = pollfd(fd: watch, events: Int16(POLLIN), revents: 0)
+                return poll(&event, 1, 30_000) == 1 && event.revents & Int16(POLLHUP) != 0
+            }
+            #expect(hasEnded)
+        }
+
         @Test func saysThatTheProgramIsMissing() async {
             await #expect(processExitsWith: .success) {
                 let helper = KeyringHelper(
