@@ -19,6 +19,7 @@ package final class Store: Sendable {
     // Not private, so that a test can wait until requests wait.
     let earlyReads: EarlyReads
     private let keyring: KeyringActivity
+    private let keyringPlace: String
 
     /// The commits that have not begun, and whether the queue has been told to write them.
     private struct Waiting {
@@ -40,8 +41,13 @@ package final class Store: Sendable {
         (didCommit, timer) = (options.didCommit, options.timer)
         lastReport = Mutex(engine.report)
         earlyReads = engine.earlyReads
-        keyring = engine.ring.keyring
+        (keyring, keyringPlace) = (engine.ring.keyring, engine.ring.place(of: .secretService))
         self.engine = Mutex(engine)
+        keyring.report { [weak self] problem in self?.addNotice(problem) }
+    }
+
+    private func addNotice(_ notice: String) {
+        queue.async { _ = self.withEngine { engine throws(TokenError) in engine.addNotice(notice) } }
     }
 
     /// Makes the directory of a store if it does not exist. `open` does the same; a process that restricts its files does it before.
@@ -105,14 +111,13 @@ package final class Store: Sendable {
     }
 
     /// The state of the store after its last operation.
-    package var report: StoreReport {
-        var report = lastReport.withLock(\.self)
-        if let problem = keyring.problem, !report.notices.contains(problem) { report.notices.append(problem) }
-        return report
-    }
+    package var report: StoreReport { lastReport.withLock(\.self) }
 
-    /// Whether the store waits for its key from the keyring, for a minute at most.
+    /// Whether the store waits for its key from the keyring, for a minute at most unless the keyring has something else to do first.
     package var isAskingKeyring: Bool { keyring.isAsked }
+
+    /// The keyring that is being used and has not answered yet, in words; nil if none is. The store may be open meanwhile.
+    package var unansweredKeyring: String? { keyring.isInUse ? keyringPlace : nil }
 
     /// Returns the names of the quarantined files: damaged ones that were moved aside and still exist. Reads the folder, and blocks the
     /// calling thread meanwhile.
@@ -123,24 +128,53 @@ package final class Store: Sendable {
     }
 
     /// Seals every record under a new key, and wraps that with the key of a source, which may be the present one. Commits wait
-    /// meanwhile. A copy of the folder and its key from before opens nothing that is written after it.
+    /// meanwhile, but not for a keyring. A copy of the folder and its key from before opens nothing that is written after it.
     ///
     /// - Parameters:
     ///   - passphrase: the new passphrase, for the source `.passphrase`.
     ///   - currentPassphrase: the passphrase with which the store is sealed now, if it is.
-    /// - Throws: `storeUnavailable` (-53008) if the source has no key or is not the required one, or the disk cannot be written;
-    ///   `requestDenied` (-53011) if the current passphrase is missing or wrong.
+    /// - Throws: `storeUnavailable` (-53008) if the source has no key or is not the required one, the disk cannot be written, or the store is
+    ///   locked before the keyring answers; `requestDenied` (-53011) if the current passphrase is missing or wrong.
     package func changeKeySource(
         to source: KeySource, passphrase: Secret?, currentPassphrase: Secret? = nil
     ) async throws(TokenError) {
-        try await onQueue { engine throws(TokenError) in
-            try engine.changeKeySource(to: source, passphrase: passphrase, currentPassphrase: currentPassphrase)
-        }
-        await waitForKeyring()
+        expediteWaiting()
+        let usesKeyring = source == .secretService || report.keySource == .secretService
+        try await withCheckedContinuation { (done: CheckedContinuation<Result<Void, TokenError>, Never>) in
+            queue.async {
+                let begun = self.withEngine { engine throws(TokenError) in
+                    try engine.changeKeySource(
+                        to: source, passphrase: passphrase, currentPassphrase: currentPassphrase)
+                }
+                switch begun {
+                case .failure(let error): done.resume(returning: .failure(error))
+                case .success(.none): done.resume(returning: .success(()))
+                case .success(.some(let change)): self.finish(change) { done.resume(returning: $0) }
+                }
+            }
+        }.get()
+        if usesKeyring { await waitForKeyring() }
     }
 
-    /// Waits until the keyring has deleted a key that the store does not need any more, or has not done it in time. Commits go on meanwhile.
-    func waitForKeyring() async { await keyring.waitForDeletion() }
+    /// Finishes a change of the key when the keyring has the new one. Called on the store's queue, so that what is asked of the keyring later
+    /// comes after the change.
+    private func finish(
+        _ change: StoreEngine.KeyringChange, _ done: @escaping @Sendable (Result<Void, TokenError>) -> Void
+    ) {
+        keyring.start {
+            let made = Result { () throws(TokenError) in try change.makeWrapping() }
+            self.queue.async {
+                done(self.withEngine { engine throws(TokenError) in try engine.finishChange(change, made) })
+            }
+        }
+    }
+
+    /// Waits until the keyring has saved or deleted what it has been asked to, or has not done it in time. Commits go on meanwhile.
+    func waitForKeyring() async {
+        await keyring.waitForUses()
+        // The report of a problem.
+        await withCheckedContinuation { done in queue.async { done.resume() } }
+    }
 
     /// Reads the key from its source again, and returns the error that the next start of the agent would have; nil if there is
     /// none, or if the source needs the user. Also returns the error of a database that has been removed or replaced, and tries again to
@@ -297,8 +331,6 @@ package final class Store: Sendable {
         dispatchPrecondition(condition: .onQueue(queue))
         return engine.withLock { engine in
             guard let engine else { return .failure(TokenError(.storeUnavailable, "the store is closed")) }
-            // Before other notices of this operation: the log counts those that it has.
-            if let problem = keyring.takeProblem() { engine.addNotice(problem) }
             defer { lastReport.withLock { $0 = engine.report } }
             return Result { () throws(TokenError) in try body(engine) }
         }
@@ -341,46 +373,4 @@ package struct StoreCommit: Sendable {
     /// The time that the commit took, with the flush to the disk.
     package let duration: Duration
     package let isSuccess: Bool
-}
-
-/// The state of the store, for `status`, `doctor` and the log.
-package struct StoreReport: Sendable, Equatable {
-    /// Whether the store has been loaded.
-    package enum Phase: Sendable, Equatable {
-        case loading
-        case open
-        /// The key is not available; the error says what to do.
-        case locked(TokenError)
-    }
-
-    package var phase = Phase.loading
-    package var keySource: KeySource?
-    /// The place of the key, in words.
-    package var keyPlace = ""
-    /// The error of the last write; nil if it succeeded.
-    package var writeError: TokenError?
-    /// Descriptions of the damage found since the start, and of its repair.
-    package var notices: [String] = []
-    /// The number of times that records were lost while the store was in use. A caller that has them in memory can write
-    /// them again.
-    package var losses = 0
-    /// Whether this process has created the store, since there was none.
-    package var isNew = false
-    /// The names of the quarantined files, those of earlier runs included.
-    package var quarantined: [String] = []
-    /// The size of the database after the last commit, in bytes.
-    package var size = 0
-    /// The count of the TPM that belongs to the store; nil if none counts.
-    package var count: UInt64?
-    /// The reason why the TPM does not count; nil if it counts.
-    package var counterProblem: String?
-}
-
-extension TokenError {
-    /// The state of a store whose accounts are not known yet.
-    package static let storeIsBeingOpened = TokenError(.storeUnavailable, "the store is being opened")
-
-    /// The error of requests for the cache between `ssoctl lock` and `ssoctl unlock`.
-    package static let storeWasLocked = TokenError(
-        .storeUnavailable, "the store was locked", .run("ssoctl unlock"), reason: .locked)
 }

@@ -100,6 +100,14 @@ internal import TokenStore
         #expect(parts.store.listings == 1)
     }
 
+    /// The user may not see its prompt, which may be on another screen. The store does without it, or is opened later.
+    @Test func namesTheKeyringThatHasNotAnswered() async throws {
+        parts.store.askKeyring()
+        let checks = try await parts.diagnose(in: folder).value()
+        let key = try #require(checks.first { $0.name == "key" })
+        #expect(key.ok && key.detail.hasSuffix("; the Secret Service has not answered yet") && key.hint != nil)
+    }
+
     /// Each diagnosis would otherwise leave a task behind that never ends. A check that has ended is made again.
     @Test func sharesTheCheckThatAnEarlierDiagnosisHasBegun() async throws {
         let (begins, end) = (Mailbox<Void>(), parts.loop.makePromise(of: Void.self))

@@ -194,7 +194,12 @@ final class AgentHealth {
         }
         guard case .locked(let error) = report.phase else {
             let source = report.keySource.map { "\($0.name): \(report.keyPlace)" } ?? "not known yet"
-            return HealthCheck(name: "key", ok: true, detail: source)
+            guard let keyring = lifecycle.store.unansweredKeyring else {
+                return HealthCheck(name: "key", ok: true, detail: source)
+            }
+            return HealthCheck(
+                name: "key", ok: true, detail: "\(source); \(keyring) has not answered yet",
+                hint: "unlock the keyring if it asks for its password")
         }
         return HealthCheck(
             name: "key", ok: false, detail: error.statement, hint: error.details.nextCommand ?? "ssoctl unlock")

@@ -56,6 +56,9 @@ protocol CacheStore: RecordStore {
     /// Whether the store waits for the keyring that has its key.
     var isAskingKeyring: Bool { get }
 
+    /// The keyring that is being used and has not answered yet, in words; nil if none is.
+    var unansweredKeyring: String? { get }
+
     /// Returns the names of the damaged files in quarantine, and blocks the calling thread meanwhile.
     func findQuarantined() -> [String]
 }

@@ -42,6 +42,7 @@ extension StoreEngine {
         }
         // A database without a name is gone when it is closed, and memory has the last copy of what was in it.
         if let displacement = database?.displacement { throw displacement }
+        keyringChange = nil
         // Keys of an earlier change that are not needed any more are deleted first.
         if settlement != nil { truncateLog() }
         (keys, wrapping, database, pending, ledger) = (nil, nil, nil, nil, StoreLedger())
@@ -50,10 +51,61 @@ extension StoreEngine {
         report.phase = .locked(.storeWasLocked)
     }
 
+    /// A change of the key that waits for the keyring.
+    struct KeyringChange: Sendable, Equatable {
+        let number: Int
+        private let ring: KeyRing
+        private let old: KeyRing.Wrapping?
+
+        fileprivate init(_ number: Int, _ ring: KeyRing, _ old: KeyRing.Wrapping?) {
+            (self.number, self.ring, self.old) = (number, ring, old)
+        }
+
+        static func == (left: KeyringChange, right: KeyringChange) -> Bool { left.number == right.number }
+
+        /// Has the keyring save the new key. Called on the keyring's queue, after what has been asked of the keyring before the change.
+        func makeWrapping() throws(TokenError) -> KeyRing.Wrapping { try ring.newWrappingInKeyring(beside: old) }
+    }
+
     /// Changes the key for a caller, who has to know the passphrase if the store is sealed with one.
-    func changeKeySource(to source: KeySource, passphrase: Secret?, currentPassphrase: Secret?) throws(TokenError) {
+    ///
+    /// - Returns: nil if the key has been changed; otherwise what the keyring has to do first, while the store goes on. `finishChange` does
+    ///   the rest.
+    func changeKeySource(
+        to source: KeySource, passphrase: Secret?, currentPassphrase: Secret?
+    ) throws(TokenError) -> KeyringChange? {
+        // The keyring would replace the key of one of them by that of the other.
+        guard keyringChange == nil else { throw .keyIsBeingChanged(source) }
         if keys != nil, let wrapped { try requirePassphrase(of: wrapped, currentPassphrase) }
-        try changeKeySource(to: source, passphrase: passphrase)
+        guard source == .secretService, keys != nil else {
+            try changeKeySource(to: source, passphrase: passphrase)
+            return nil
+        }
+        if let refusal = ring.refusal(of: source) { throw refusal }
+        try prepareChange(to: source)
+        lastKeyringChange += 1
+        let change = KeyringChange(lastKeyringChange, ring, wrapping)
+        keyringChange = change
+        return change
+    }
+
+    /// Seals the store under a new key, and wraps that with the one that the keyring has saved.
+    ///
+    /// - Parameter made: what `makeWrapping` has returned.
+    func finishChange(
+        _ change: KeyringChange, _ made: Result<KeyRing.Wrapping, TokenError>
+    ) throws(TokenError) {
+        // The next load after a lock deletes the new key in the keyring, and may have done so.
+        guard keyringChange == change else { throw .lockedDuringChange }
+        keyringChange = nil
+        let new = try made.get()
+        do throws(TokenError) {
+            try prepareChange(to: .secretService)
+        } catch {
+            keepKey(insteadOf: .secretService)
+            throw error
+        }
+        try sealAgain(with: new)
     }
 
     /// Seals the store under a new key, and wraps that with the key of a source, also if it is the present one. Creates the store if
@@ -63,19 +115,28 @@ extension StoreEngine {
     func changeKeySource(to source: KeySource, passphrase: Secret?, scrypt: Scrypt? = nil) throws(TokenError) {
         if let refusal = ring.refusal(of: source) { throw refusal }
         if keys == nil, try createIfMissing(with: source, passphrase) { return }
+        try prepareChange(to: source)
+        var next = ring
+        next.settings.passphrase = passphrase
+        try sealAgain(with: try next.wrapping(of: source, after: wrapping, scrypt: scrypt))
+    }
+
+    /// Checks that the key can be changed, and ends earlier changes.
+    private func prepareChange(to source: KeySource) throws(TokenError) {
         guard let keys, let old = wrapped else { throw lockedError }
         try requireRetirable([old.source, source])
-        let before = keys.derived()
         // An earlier change that has failed may be in the log, complete. It must not come back after this one.
-        let database = try writableDatabase(before)
+        let database = try writableDatabase(keys.derived())
         // A new key would take the place of the only one that opens what is there now, such as a backup.
         if let displacement = database.displacement { throw displacement }
         try database.connection.truncateLog()
         settle()
-        var next = ring
-        next.settings.passphrase = passphrase
-        let fresh = StoreKeys.random()
-        let newWrapping = try next.wrapping(of: source, after: wrapping, scrypt: scrypt)
+    }
+
+    /// Seals the store under a new key, and wraps that with the new key of a source.
+    private func sealAgain(with newWrapping: KeyRing.Wrapping) throws(TokenError) {
+        guard let keys, let old = wrapped else { throw lockedError }
+        let (source, before, fresh) = (newWrapping.source, keys.derived(), StoreKeys.random())
         let key = try WrappedKey(fresh, generation: old.generation + 1, with: newWrapping)
         do throws(TokenError) {
             // If the agent is killed after the commit, the next start deletes the key of the old source.
@@ -85,9 +146,7 @@ extension StoreEngine {
                 try sealAgain(in: try writableDatabase(before), from: before, to: derived, key)
             }
         } catch {
-            // The commit may have reached the disk nevertheless. The source has both keys until the log is empty.
-            pending = pending ?? .truncateLog
-            settlement = Settlement(current: wrapping, retired: source == old.source ? [] : [source])
+            keepKey(insteadOf: source)
             throw error
         }
         // The change is durable from here on, even if the rest fails.
@@ -98,6 +157,13 @@ extension StoreEngine {
         if source != old.source { settlement = Settlement(current: settlement?.current, retired: [old.source]) }
         truncateLog()
         countChange()
+    }
+
+    /// Has the new key of a change that has failed deleted. The commit may have reached the disk nevertheless: the source has both keys until
+    /// the log is empty.
+    private func keepKey(insteadOf source: KeySource) {
+        pending = pending ?? .truncateLog
+        settlement = Settlement(current: wrapping, retired: source == wrapped?.source ? [] : [source])
     }
 
     /// Refuses to change the key of a store that is sealed with a passphrase for a caller that does not know it.
@@ -226,7 +292,7 @@ extension StoreEngine {
     /// Refuses to replace a key that a quarantined file may need.
     private func requireRetirable(_ sources: [KeySource]) throws(TokenError) {
         guard let file = try paths.findQuarantined().first else { return }
-        for source in sources where ring.hasStoredKey(source) {
+        for source in sources where ring.mayHaveStoredKey(source, isInUse: wrapped?.source == source) {
             var error = TokenError(
                 .storeUnavailable,
                 "\(paths.directory)/\(file) is in quarantine and may need the key from \(ring.place(of: source)); "

@@ -31,6 +31,8 @@ extension StoreEngine {
     ///   found is forgotten: the next attempt has to find it again.
     func load<Receiver: RecordReceiver>() throws(TokenError) -> Receiver {
         let hadKeys = keys != nil
+        // A load deletes what a change has left in the keyring.
+        keyringChange = nil
         do throws(TokenError) {
             return try loadFiles()
         } catch {

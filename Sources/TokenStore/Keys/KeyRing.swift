@@ -103,9 +103,7 @@ struct KeyRing {
         switch source {
         case .file: return try newWrapping(of: source, beside: old)
         case .secretService:
-            // A keyring that does not answer may have the key that is in use, which must not be replaced.
-            if old?.source == source, try keysInKeyring().isEmpty { throw .keyringRefusal }
-            return try newWrapping(of: source, beside: old)
+            return try keyring.exclusively { () throws(TokenError) in try newWrappingInKeyring(beside: old) }
         case .credential, .passphrase:
             let scrypt = source == .passphrase ? scrypt ?? Scrypt.random() : nil
             guard case .keys(let keys, _) = try readKey(of: source, scrypt), let key = keys.first else {
@@ -116,37 +114,52 @@ struct KeyRing {
     }
 
     private func newWrapping(of source: KeySource, beside old: Wrapping?) throws(TokenError) -> Wrapping {
-        let new = Wrapping(source: source, key: SymmetricKey(size: .bits256), isSettled: false)
-        let keys = [new.key] + (old?.source == source ? [old?.key].compactMap(\.self) : [])
-        guard source == .secretService else {
-            if source == .file { try keyFile.write(keys, isSettled: false) }
-            return new
+        if source == .secretService {
+            return try keyring.exclusively { () throws(TokenError) in try newWrappingInKeyring(beside: old) }
         }
-        try keyring.exclusively { () throws(TokenError) in
-            let wasMarked = keyringMark.exists
+        let new = Wrapping(source: source, key: SymmetricKey(size: .bits256), isSettled: false)
+        if source == .file { try keyFile.write([new.key] + storedKeys(of: old, in: source), isSettled: false) }
+        return new
+    }
+
+    /// A new key of the keyring, which has both until `settle` if it also has the old one. Called on the keyring's queue.
+    func newWrappingInKeyring(beside old: Wrapping?) throws(TokenError) -> Wrapping {
+        let new = Wrapping(source: .secretService, key: SymmetricKey(size: .bits256), isSettled: false)
+        let wasMarked = keyringMark.exists
+        if old?.source == .secretService {
+            // A keyring that does not answer may have the key that is in use, which must not be replaced.
+            if try secretTool.read().isEmpty { throw .keyringRefusal }
+        } else if !wasMarked, try secretTool.itemCount() > 0 {
             // It would be replaced.
-            if old?.source != source, !wasMarked, try secretTool.itemCount() > 0 { throw .keyOfAnotherStore(directory) }
-            try keyringMark.write()
-            do throws(TokenError) {
-                try secretTool.write(keys)
-                // A later start could find another one.
-                guard try secretTool.itemCount() <= 1 else { throw .severalKeysInKeyring }
-                guard try secretTool.read() == keys else { throw .keyringLoss }
-            } catch {
-                // Nothing is sealed with a key that the keyring may have nevertheless. One that it has is deleted by the next start.
-                if !wasMarked, (try? secretTool.itemCount()) != 1 { keyringMark.remove() }
-                throw error
-            }
+            throw .keyOfAnotherStore(directory)
+        }
+        let keys = [new.key] + storedKeys(of: old, in: .secretService)
+        try keyringMark.write()
+        do throws(TokenError) {
+            try secretTool.write(keys)
+            // A later start could find another one.
+            guard try secretTool.itemCount() <= 1 else { throw .severalKeysInKeyring }
+            guard try secretTool.read() == keys else { throw .keyringLoss }
+        } catch {
+            // Nothing is sealed with a key that the keyring may have nevertheless. One that it has is deleted by the next start.
+            if !wasMarked, (try? secretTool.itemCount()) != 1 { keyringMark.remove() }
+            throw error
         }
         return new
     }
 
-    /// Makes `current` the only key of its source.
+    private func storedKeys(of wrapping: Wrapping?, in source: KeySource) -> [SymmetricKey] {
+        wrapping.map { $0.source == source ? [$0.key] : [] } ?? []
+    }
+
+    /// Makes `current` the only key of its source. In the keyring this only begins, and reports by itself if it fails.
     func settle(_ current: Wrapping) throws(TokenError) {
         switch current.source {
         case .file: try keyFile.write([current.key], isSettled: true)
         case .secretService:
-            try keyring.exclusively { () throws(TokenError) in
+            let (secretTool, keyringMark) = (secretTool, keyringMark)
+            keyring.start(orReport: "\(place(of: .secretService)) still has the previous key, too") {
+                () throws(TokenError) in
                 try secretTool.write([current.key])
                 keyringMark.remove()
             }
@@ -163,11 +176,15 @@ struct KeyRing {
         }
     }
 
-    /// Whether the source is a place in which the agent stores keys, and has one.
-    func hasStoredKey(_ source: KeySource) -> Bool {
-        guard source == .file || source == .secretService else { return false }
-        if case .keys? = try? readKey(of: source, nil) { return true }
-        return false
+    /// Whether the source is a place in which the agent stores keys, and may have one. The keyring is not asked.
+    ///
+    /// - Parameter isInUse: whether the key of the store comes from the source.
+    func mayHaveStoredKey(_ source: KeySource, isInUse: Bool) -> Bool {
+        switch source {
+        case .file: if case .keys? = try? keyFile.read() { true } else { false }
+        case .secretService: isInUse || keyringMark.exists
+        case .credential, .passphrase: false
+        }
     }
 
     /// The source for a new store: the service manager's credential if there is one, else the key file.
@@ -185,7 +202,9 @@ struct KeyRing {
         case .secretService:
             let (secretTool, keyringMark) = (secretTool, keyringMark)
             let problem = "\(place(of: source)) still has the previous key; unlock the keyring, and restart the agent"
-            keyring.beginDeletion(orReport: problem) { () throws(TokenError) in
+            keyring.startDeletion(orReport: problem) { () throws(TokenError) in
+                // An earlier use may have removed it.
+                try? keyringMark.write()
                 try secretTool.clear()
                 keyringMark.remove()
             }

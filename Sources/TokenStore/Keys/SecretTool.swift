@@ -1,9 +1,7 @@
 internal import CAgentSystem
 internal import Crypto
-internal import Dispatch
 internal import PosixFiles
-internal import Synchronization
-package import TokenModel
+internal import TokenModel
 
 #if canImport(Glibc)
     internal import Glibc
@@ -69,9 +67,8 @@ struct SecretTool {
     }
 
     private func run(_ operation: KeyringHelper.Operation, input: [UInt8]) throws(TokenError) -> PipedProcess.Outcome {
-        // Requests wait for a lookup only. Saving and deleting, as of a key that the store does not need any more, delays none.
-        activity.set(operation == .lookup)
-        defer { activity.set(false) }
+        activity.begin()
+        defer { activity.end() }
         if let helper {
             guard let ended = helper.run(operation, input: input) else {
                 throw operation == .lookup ? .keyringUnavailable : .keyringRefusal
@@ -106,100 +103,6 @@ struct SecretTool {
             "the store's key is in the Secret Service, and \(program) is missing"
                 + (hasPackages ? "" : "; install libsecret-tools"),
             hasPackages ? .run("\(install) && ssoctl unlock") : .then("ssoctl unlock"))
-    }
-}
-
-/// The use of a keyring, which may ask its user for a password, or not answer at all. One program uses it at a time.
-///
-/// A key that the store does not need is deleted on another queue than the store's, so that neither a start nor a commit waits for the
-/// keyring. What uses the keyring afterwards waits for the deletion, so that it never deletes a later key.
-final class KeyringActivity: Sendable {
-    private let state = Atomic<Bool>(false)
-    private let queue = DispatchQueue(label: "sso-agent.keyring", qos: .userInitiated)
-    private let deletion = Mutex(Deletion())
-
-    private struct Deletion {
-        var isPending = false
-        var problem: String?
-    }
-
-    /// Whether the keyring is being asked for a key.
-    var isAsked: Bool { state.load(ordering: .relaxed) }
-
-    func set(_ isAsked: Bool) { state.store(isAsked, ordering: .relaxed) }
-
-    /// Uses the keyring, after a deletion that was begun earlier.
-    func exclusively<Value>(_ work: () throws(TokenError) -> Value) throws(TokenError) -> Value {
-        try queue.sync { Result { () throws(TokenError) in try work() } }.get()
-    }
-
-    /// Begins a deletion, unless one is pending.
-    ///
-    /// - Parameter problem: what is reported if it fails.
-    func beginDeletion(orReport problem: String, _ work: @escaping @Sendable () throws(TokenError) -> Void) {
-        let isFirst = deletion.withLock { deletion in
-            defer { deletion.isPending = true }
-            return !deletion.isPending
-        }
-        guard isFirst else { return }
-        queue.async {
-            let isDone = (try? work()) != nil
-            self.deletion.withLock { $0 = Deletion(isPending: false, problem: isDone ? nil : problem) }
-        }
-    }
-
-    /// Waits until no deletion is pending.
-    func waitForDeletion() async { await withCheckedContinuation { done in queue.async { done.resume() } } }
-
-    /// The report of the last deletion, if it has failed and the report was not taken.
-    var problem: String? { deletion.withLock(\.problem) }
-
-    /// Returns the report of the last deletion once.
-    func takeProblem() -> String? {
-        deletion.withLock { deletion in
-            defer { deletion.problem = nil }
-            return deletion.problem
-        }
-    }
-}
-
-extension TokenError {
-    /// The error of requests for the cache if the keyring does not return the store's key.
-    package static let keyringUnavailable = TokenError(
-        .storeUnavailable,
-        "the Secret Service does not return the store's key; “ssoctl unlock --help” says what to do if it does not have it any more; "
-            + "otherwise unlock the keyring", .then("ssoctl unlock"))
-
-    /// The error if the keyring has a key of the store that does not open it. It may have another one that does.
-    static let wrongKeyInKeyring = TokenError(
-        .storeUnavailable,
-        "the Secret Service returns another key than the one that the store was sealed with; if there are several keys named sso-agent, as "
-            + "in two keyrings, delete the wrong one; “ssoctl unlock --help” says what to do if there is no other; otherwise unlock all "
-            + "keyrings", .then("ssoctl unlock"))
-
-    /// The error of a change of the key if the keyring does not save the new one. The store is open.
-    static let keyringRefusal = TokenError(
-        .storeUnavailable, "the Secret Service does not answer, or its keyring is locked; unlock the keyring",
-        .then("ssoctl key set secret-service"))
-
-    /// The error of a change of the key if the program saves a key, and does not return it.
-    static let keyringLoss = TokenError(
-        .storeUnavailable,
-        "the Secret Service does not return the key that it has saved; the key of the store was not changed")
-
-    /// The error of a change of the key if keys are in several keyrings, of which any may be found later.
-    static let severalKeysInKeyring = TokenError(
-        .storeUnavailable,
-        "the Secret Service has several keys of this store, as in two keyrings; delete all of them that are named sso-agent but the one in "
-            + "the default keyring", .then("ssoctl key set secret-service"))
-
-    /// The error of a change of the key if the keyring has a key with the path of the store, which the store does not use.
-    static func keyOfAnotherStore(_ directory: String) -> TokenError {
-        TokenError(
-            .storeUnavailable,
-            "the Secret Service has a key of another store that was in \(directory), and is lost without it; if you do not need that store "
-                + "any more, to delete the key",
-            .purpose("secret-tool clear application sso-agent store \(directory.shellWord)"))
     }
 }
 

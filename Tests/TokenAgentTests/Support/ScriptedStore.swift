@@ -184,6 +184,8 @@ final class ScriptedStore: CacheStore {
     /// Has the store wait for the keyring, or not any more.
     func askKeyring(_ asks: Bool = true) { state.withLock { $0.isAskingKeyring = asks } }
 
+    var unansweredKeyring: String? { isAskingKeyring ? "the Secret Service" : nil }
+
     // MARK: Content
 
     /// How long each commit was to wait for others.
