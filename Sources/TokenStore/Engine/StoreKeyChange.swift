@@ -265,6 +265,8 @@ extension StoreEngine {
     func use(_ wrapping: KeyRing.Wrapping) {
         let isStored = wrapping.source == .file || wrapping.source == .secretService
         self.wrapping = isStored ? wrapping : nil
+        // A later change saves another one beside it.
+        self.wrapping?.isOnlyOneSaved = false
         // A change to this source has failed, and has reached the disk nevertheless: the store needs the key that was to be deleted.
         if settlement?.retired.contains(where: { $0 == wrapping.source }) == true { settlement = nil }
         if !wrapping.isSettled { settlement = Settlement(current: wrapping, retired: settlement?.retired ?? []) }

@@ -29,6 +29,9 @@ struct KeyRing {
         var scrypt: Scrypt?
         /// Whether the source has this key only, and has it for a sealed store.
         var isSettled = true
+        /// Whether the keyring has just saved this key, and no other one, so that `settle` need not save it again: KeePassXC asks its user
+        /// before it replaces a key.
+        var isOnlyOneSaved = false
     }
 
     enum Outcome {
@@ -124,7 +127,7 @@ struct KeyRing {
 
     /// A new key of the keyring, which has both until `settle` if it also has the old one. Called on the keyring's queue.
     func newWrappingInKeyring(beside old: Wrapping?) throws(TokenError) -> Wrapping {
-        let new = Wrapping(source: .secretService, key: SymmetricKey(size: .bits256), isSettled: false)
+        var new = Wrapping(source: .secretService, key: SymmetricKey(size: .bits256), isSettled: false)
         let wasMarked = keyringMark.exists
         if old?.source == .secretService {
             // A keyring that does not answer may have the key that is in use, which must not be replaced.
@@ -145,6 +148,7 @@ struct KeyRing {
             if !wasMarked, (try? secretTool.itemCount()) != 1 { keyringMark.remove() }
             throw error
         }
+        new.isOnlyOneSaved = keys.count == 1
         return new
     }
 
@@ -160,7 +164,7 @@ struct KeyRing {
             let (secretTool, keyringMark) = (secretTool, keyringMark)
             keyring.start(orReport: "\(place(of: .secretService)) still has the previous key, too") {
                 () throws(TokenError) in
-                try secretTool.write([current.key])
+                if !current.isOnlyOneSaved { try secretTool.write([current.key]) }
                 keyringMark.remove()
             }
         case .credential, .passphrase: break

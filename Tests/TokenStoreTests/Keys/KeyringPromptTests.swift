@@ -51,6 +51,17 @@ internal import TokenModel
         #expect(try await records() == [.sample(1), .sample(2)])
     }
 
+    /// KeePassXC asks its user before it replaces a key, and may get no answer.
+    @Test func replacesAKeyOnlyToForgetAnotherOne() async throws {
+        let store = try await opened()
+        try await store.changeKeySource(to: .secretService, passphrase: nil)
+        #expect(keyring.saves == 1 && !folder.names.contains(KeyringMark.name))
+        // The new and the old key, and then the new one.
+        try await store.changeKeySource(to: .secretService, passphrase: nil)
+        #expect(keyring.saves == 3 && keyring.keyCount == 1 && !folder.names.contains(KeyringMark.name))
+        await store.close()
+    }
+
     /// What the keyring saves afterwards is not used, and is deleted by the next load.
     @Test(arguments: [false, true]) func locksTheStoreWhileTheKeyringAsksItsUser(isUnlocked: Bool) async throws {
         let store = try await opened()
@@ -167,7 +178,9 @@ private struct PromptingKeyring {
             fi
             [ ! -e "refuses-$1" ] || exit 1
             case $1 in
-            store) cat >secret ;;
+            store)
+                cat >secret
+                echo >>saved ;;
             lookup) cat secret ;;
             clear) rm secret ;;
             search) [ ! -e secret ] || echo "[/1]" ;;
@@ -199,6 +212,9 @@ private struct PromptingKeyring {
 
     /// Makes a command fail.
     func refuse(_ command: String) throws { try Data().write(to: URL(filePath: folder.file("refuses-\(command)"))) }
+
+    /// The number of times that the keyring has saved something.
+    var saves: Int { ((try? Data(contentsOf: URL(filePath: folder.file("saved")))) ?? Data()).count }
 
     /// The number of keys that the keyring has for the store.
     var keyCount: Int {
