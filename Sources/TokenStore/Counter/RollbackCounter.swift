@@ -76,7 +76,7 @@ package final class RollbackCounter: Sendable {
     private func define(_ password: [UInt8]) throws(TokenError) {
         try remove()
         let made = try answer(to: TPMCommand.define(index, password: password))
-        guard made.isSuccess else { throw failure(made, "making a counter") }
+        guard made.isSuccess else { throw failure(made, "making a counter", isOwners: true) }
     }
 
     /// The count of a counter that has been raised.
@@ -94,7 +94,9 @@ package final class RollbackCounter: Sendable {
     /// Removes the counter, if there is one.
     func remove() throws(TokenError) {
         let removed = try answer(to: TPMCommand.undefine(index))
-        guard removed.isSuccess || removed.isOfNoIndex else { throw failure(removed, "removing the counter") }
+        guard removed.isSuccess || removed.isOfNoIndex else {
+            throw failure(removed, "removing the counter", isOwners: true)
+        }
     }
 
     private func answer(to command: [UInt8]) throws(TokenError) -> TPMAnswer {
@@ -103,10 +105,13 @@ package final class RollbackCounter: Sendable {
         }.get()
     }
 
-    private func failure(_ answer: TPMAnswer, _ work: String) -> TokenError {
-        TokenError(
+    /// - Parameter isOwners: whether the command needs the password of the TPM's owner, which is empty on most machines.
+    private func failure(_ answer: TPMAnswer, _ work: String, isOwners: Bool = false) -> TokenError {
+        let reason = isOwners && answer.isOfWrongPassword ? ": the TPM's owner has a password" : ""
+        return TokenError(
             .storeUnavailable,
-            "the TPM \(name) has refused \(work), with code 0x\(String(answer.code, radix: 16)) of TPM 2.0")
+            "the TPM \(name) has refused \(work), with code 0x\(String(answer.code, radix: 16)) of TPM 2.0"
+                + reason)
     }
 
     /// The first number of an index of the owner's.

@@ -41,7 +41,9 @@ extension StoreEngine {
                 "is an earlier copy: the TPM \(counter.name) has counted to \(count), and the store to \(mark.count)")
         case .count(let count) where count == mark.count || count &+ 1 == mark.count: return count
         case .count, .missing, .foreign:
-            throw refusal("was counted by another TPM or in another folder: \(counter.name) has no counter of it")
+            throw refusal(
+                "was counted by another TPM or in another folder: \(counter.name) has no counter of it, as after it was "
+                    + "cleared")
         }
     }
 

@@ -9,7 +9,7 @@ package import TokenModel
 #endif
 
 /// Wraps and opens the store's key with the keys of the key sources.
-struct KeyRing {
+struct KeyRing: Sendable {
     let directory: String
     var settings: KeySettings
     let keyring = KeyringActivity()

@@ -141,7 +141,7 @@ internal import TokenModel
         let (folder, tpm) = (try StoreFolder(), try await EmulatedTPM())
         try await use(folder, tpm) { store, _ in try await store.commit([.put(.sample(1))]) }
         let other = try await EmulatedTPM()
-        try await expectRefusal(folder, other, "was counted by another TPM or in another folder")
+        try await expectRefusal(folder, other, "has no counter of it, as after it was cleared")
     }
 
     /// Each of the steps of a start can be the last one that reaches the disk, or the TPM.

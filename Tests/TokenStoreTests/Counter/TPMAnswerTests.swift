@@ -55,6 +55,18 @@ internal import TokenModel
         #expect(error?.message.contains("raising the counter, with code 0x921") == true)
     }
 
+    /// As a company may have set it. The user cannot find that out from a code.
+    @Test func saysThatTheOwnerOfTheTPMHasAPassword() {
+        let answers: [[UInt8]] = [
+            // There is no counter that could be removed, and none is made.
+            [0x80, 0x01, 0, 0, 0, 10, 0, 0, 0x02, 0x8B], [0x80, 0x01, 0, 0, 0, 10, 0, 0, 0x09, 0xA2],
+        ]
+        let error = #expect(throws: TokenError.self) {
+            try Self.counter(answering: answers.flatMap(\.self)).make([1])
+        }
+        #expect(error?.message.contains("owner has a password") == true)
+    }
+
     /// A counter of a device that has these answers ready, and ends.
     private static func counter(answering bytes: [UInt8]) throws -> RollbackCounter {
         var ends: [Int32] = [-1, -1]
