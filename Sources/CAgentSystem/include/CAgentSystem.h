@@ -256,8 +256,7 @@ int agent_receive_answer(int lane);
 enum { AGENT_KEYRING_LOOKUP = 1, AGENT_KEYRING_STORE = 2, AGENT_KEYRING_CLEAR = 3, AGENT_KEYRING_SEARCH = 4, AGENT_KEYRING_LIMIT = 65536 };
 
 /* Answers the requests at `socket` to the keyring until its other end is closed: runs `program`, which is `secret-tool`, with the
-   attributes of the store at `store`. Kills the program then, and
-   those that it has started. */
+   attributes of the store at `store`. Kills the program then, and those that it has started. */
 void agent_serve_keyring(int socket, const char *program, const char *store);
 
 /* Has the helper run the program with an input, for a minute at most. `output` has room for AGENT_KEYRING_LIMIT bytes. The number of
