@@ -10,7 +10,7 @@ package enum AffectedAccounts: Sendable, Equatable {
     /// The kinds of records on which it depends which lists have an account, and what they show of it.
     static let kinds: Set<RecordKind> = [.account, .accountMetadata, .refreshToken]
     /// The largest number of accounts.
-    private static let accountLimit = 256
+    fileprivate static let accountLimit = 256
     /// The largest number of records that are examined to survey all of the accounts. One account may have any number of them.
     package static let recordLimit = 1_000
 }
