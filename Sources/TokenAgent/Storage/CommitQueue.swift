@@ -7,8 +7,8 @@ internal import TokenStore
 ///
 /// - Two changes of one account do not overlap: the second is computed from the result of the first. A change that moves records from one
 ///   account to another is a change of both.
-/// - A removal (`Removals`) overlaps no change of an account of its sharing group: it also removes what was being saved. The store is not
-///   locked before a removal that is visible has been committed.
+/// - A removal (`Removals`) overlaps no change of an account of its sharing group: it also removes what was being saved. Nor does it overlap
+///   another removal of the group. The store is not locked before a removal that has begun has been committed.
 /// - An import overlaps no other commit.
 /// - Changes that could not be written stay visible in memory. They are written again before the next commit, or after a few
 ///   seconds; never after a newer value of the same record. While there is room only for commits without them, they are tried every few
@@ -25,6 +25,8 @@ final class CommitQueue {
     private enum LockKey: Hashable {
         /// Shared by the removals, which are visible before they are committed.
         case removals
+        /// Held by one removal of a sharing group at a time, in order: a later one may find nothing because an earlier one has removed it.
+        case removal(SharingGroup)
         case group(SharingGroup)
         case account(SharingGroup, AccountKey)
         case store
@@ -126,14 +128,20 @@ final class CommitQueue {
 
     /// Commits a removal that is visible already, with what has been removed again by its turn: tokens whose commit began before it.
     /// Returns when earlier removals of the sharing group are durable as well.
-    func commit(_ removal: PendingRemoval) async throws(TokenError) {
+    ///
+    /// - Parameter complete: makes the rest of a divided removal visible. Neither the store is locked nor a later removal of the sharing group
+    ///   is committed meanwhile; other changes are.
+    func commit(_ removal: PendingRemoval, completing complete: () async -> Void) async throws(TokenError) {
         try await locks.shared(.removals) { () async throws(TokenError) in
-            try await locks.exclusive(.group(removal.group)) { () async throws(TokenError) in
-                try await locks.shared(.store) { () async throws(TokenError) in
-                    try await write(CacheCommit(changes: removal.changes, areVisible: true), in: removal.group)
+            try await locks.exclusive(.removal(removal.group)) { () async throws(TokenError) in
+                await complete()
+                try await locks.exclusive(.group(removal.group)) { () async throws(TokenError) in
+                    try await locks.shared(.store) { () async throws(TokenError) in
+                        try await write(CacheCommit(changes: removal.changes, areVisible: true), in: removal.group)
+                    }
+                    // Waits for commits in progress, of which one may be writing an earlier removal again.
+                    if hasUnsavedRemovals(in: removal.group) { try await exclusively {} }
                 }
-                // Waits for commits in progress, of which one may be writing an earlier removal again.
-                if hasUnsavedRemovals(in: removal.group) { try await exclusively {} }
             }
         }
     }

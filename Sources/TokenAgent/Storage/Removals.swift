@@ -85,12 +85,13 @@ final class Removals {
             throttle.removeTokens()
             memory.end(removal.pending, removal.events)
         }
-        while removal.pending.isDivided {
-            memory.extend(removal.pending, by: removal.pending.findPart(in: memory.cache))
-            await detour.waitUntilIdle()
-        }
         do throws(TokenError) {
-            try await commits.commit(removal.pending)
+            try await commits.commit(removal.pending) {
+                while removal.pending.isDivided {
+                    memory.extend(removal.pending, by: removal.pending.findPart(in: memory.cache))
+                    await detour.waitUntilIdle()
+                }
+            }
         } catch {
             var error = error
             error.append(

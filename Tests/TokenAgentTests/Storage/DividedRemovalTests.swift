@@ -57,6 +57,30 @@ internal import TokenModel
         #expect(parts.store.refreshTokens == [])
     }
 
+    /// The success of a removal says that the tokens are gone for good, whichever removal has removed them.
+    @Test func acknowledgesALaterRemovalThatFindsNothingAfterIt() async throws {
+        try await parts.signInNamesakes(Self.limit)
+        parts.store.hold()
+        let removals = await parts.signOutNamesakes(andThen: "0")
+        let deletion = await parts.store.commits.next()
+        #expect(!removals.one.isDone)
+        deletion.succeed()
+        #expect(try await removals.all.value())
+        #expect(try await !removals.one.value(), "the first one has removed it")
+        #expect(parts.store.refreshTokens == [])
+    }
+
+    /// The lock empties the cache, in which the rest of the removal would find nothing.
+    @Test func isWrittenBeforeALockThatBeginsMeanwhile() async throws {
+        try await parts.loadStore().value()
+        try await parts.signInNamesakes(Self.limit)
+        let begun = await parts.signOutNamesakesAndLock()
+        #expect(try await begun.removal.value())
+        try await begun.lock.value()
+        #expect(parts.store.locks == 1)
+        #expect(parts.store.refreshTokens == [])
+    }
+
     @Test func tellsSubscribersOnceAndWhenItIsDurable() async throws {
         try await parts.signInNamesakes(Self.limit)
         let events = try await parts.waitForEvents()
@@ -103,6 +127,23 @@ extension Parts {
             guard let begun else { return false }
             return try await parts.core.removals.finish(begun)
         }
+    }
+
+    /// Signs out, and one of the users once more after the first part.
+    fileprivate func signOutNamesakes(andThen user: String) -> (all: Pending<Bool>, one: Pending<Bool>) {
+        let request = RemoveAccount(clientID: .sample, account: .sample(user), extent: .account)
+        let all = signOutNamesakes()
+        let one = start { parts async throws(TokenError) in
+            guard let begun = parts.core.removals.begin(removing: request) else { return false }
+            return try await parts.core.removals.finish(begun)
+        }
+        return (all, one)
+    }
+
+    /// Signs out, and locks the store after the first part.
+    fileprivate func signOutNamesakesAndLock() -> (removal: Pending<Bool>, lock: Pending<KeyStatus>) {
+        let removal = signOutNamesakes()
+        return (removal, lock())
     }
 
     fileprivate func listedAccounts(of app: ClientID?) -> Int {
