@@ -83,11 +83,11 @@ extension CredentialCache {
         return accounts.filter { partition.contains($0) && isAccount($0, at: request.environment, in: partition) }
     }
 
-    /// Whether an account is known at a host. One without account records may be anywhere.
+    /// Whether an account is known at a host. One without account records may be anywhere. Nothing else of it is unpacked.
     private func isAccount(_ account: AccountKey, at environment: String?, in partition: Partition) -> Bool {
         guard let environment else { return true }
-        let credentials = partition[account]
-        return credentials.accounts.isEmpty || credentials.isKnown(at: environment, clouds)
+        let profiles = partition.profiles(of: account)
+        return profiles.isEmpty || profiles.contains { clouds.sameCloud($0.environment, environment) }
     }
 
     /// Removes the app's own tokens, and its family's refresh token if the app is a member, and no other member is signed in. The account
