@@ -84,13 +84,16 @@ final class StoreDatabase {
     private func commit(
         _ plan: StoreLedger.Plan, _ state: Envelope, upTo limit: Int, _ reservesRoom: Bool
     ) throws(TokenError) {
-        if reservesRoom { try connection.reserveLog(Self.reservedRoom) }
+        if reservesRoom { try reserveRoom() }
         try transaction { () throws(TokenError) in
             try write(plan)
             try requireRoom(for: plan, upTo: limit)
             try write(state)
         }
     }
+
+    /// Reserves room in the log for a redemption note, and for the tokens of some responses.
+    func reserveRoom() throws(TokenError) { try connection.reserveLog(Self.reservedRoom) }
 
     /// The size of the database in bytes, without pages that are free.
     var size: Int { (try? usedSize) ?? 0 }

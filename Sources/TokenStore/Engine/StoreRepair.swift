@@ -137,6 +137,8 @@ extension StoreEngine {
     func truncateLogAfterRemoval() {
         guard keys != nil, pending?.records == nil, !isReplacing else { return }
         truncateLog()
+        // The log had the room that was reserved for the responses of redemptions in progress.
+        try? database?.reserveRoom()
     }
 
     /// Truncates the log; if that fails, or the database is not open, the next commit tries again.

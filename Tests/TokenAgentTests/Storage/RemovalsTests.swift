@@ -88,6 +88,22 @@ internal import TokenStore
         #expect(parts.store.truncations == 1)
     }
 
+    /// The disk has no room for the earlier change, as for the upgrade of a store. It waits on.
+    @Test func emptiesTheLogAfterARemovalThatIsWrittenWithoutAnEarlierChange() async throws {
+        try await parts.signIn("alice", "1").value()
+        parts.store.fail()
+        #expect(try await parts.signIn("bob", "2").error()?.code == .storeUnavailable)
+        parts.store.fail(false)
+        parts.store.hold()
+        let removal = await parts.signOut("alice")
+        await parts.store.commits.next().fail()
+        let alone = await parts.store.commits.next()
+        #expect(parts.store.truncations == 0)
+        alone.succeed()
+        #expect(try await removal.value())
+        #expect(parts.store.truncations == 1)
+    }
+
     /// The success of a removal says that the tokens are gone for good.
     @Test func acknowledgesARemovalThatFindsNothingAfterTheOneThatRemovedIt() async throws {
         try await parts.signIn("alice", "1").value()

@@ -89,6 +89,27 @@ internal import TokenModel
         try mount.remount("rw")
     }
 
+    /// A sign-out of another account empties the log, which has the room that was reserved for the response.
+    @Test(.enabled(if: Tmpfs.isPossible, "mounting takes root"))
+    func hasRoomForTheResponseThoughItsLogWasEmptiedMeanwhile() async throws {
+        let folder = try StoreFolder()
+        let mount = try Tmpfs(at: folder.path)
+        let store = try folder.open()
+        for number in 1...2 { try await store.commit([.put(.sample(number, size: 3000))]) }
+        let note = StoredRecord(key: .sample(1, kind: .redemption), body: [0x7B, 0x7D], account: .noAccount)
+        try await store.commit([.put(note)])
+        try await store.commit([.delete(.sample(2))])
+        await store.truncateLog()
+        // Another program takes all that is free but one page.
+        let system = try FileManager.default.attributesOfFileSystem(forPath: folder.path)
+        let room = try #require(system[.systemFreeSize] as? NSNumber).intValue
+        try Data(count: room - 4096).write(to: URL(filePath: folder.path + "/other"))
+        try await store.commit([.put(.sample(1, size: 12_000, fill: 0x42)), .delete(note.key)])
+        #expect(store.report.writeError == nil)
+        await store.close()
+        try mount.remount("rw")
+    }
+
     /// A quota is reported as another error than a full disk, as is the limit of a file's size.
     @Test func writesTheLogIntoTheDatabaseIfTheKernelRefusesToMakeItLonger() async throws {
         let folder = try StoreFolder()
