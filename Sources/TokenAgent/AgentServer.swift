@@ -77,27 +77,18 @@ package final class AgentServer: Sendable {
     /// Opens the store's folder and the socket, and accepts connections when this returns. Requests that need the cache wait
     /// until it is loaded.
     ///
+    /// - Parameter lock: the lock of the agent's socket; nil to acquire it first.
     /// - Throws: `agentUnavailable` (-53004) if the socket cannot be opened or another agent has it, `storeUnavailable` (-53008)
     ///   if the store's folder cannot be opened; the message says what to do.
-    package static func start(_ options: AgentOptions) async throws(TokenError) -> AgentServer {
+    package static func start(
+        _ options: AgentOptions, holding lock: LockFile? = nil
+    ) async throws(TokenError) -> AgentServer {
         var options = options
         // The passphrase is used once, to open the store; the options, which stay in memory, do not keep it.
         let passphrase = options.keys.passphrase
         options.keys.passphrase = nil
-        return try await start(options, passphrase)
-    }
-
-    /// Locks the agent's socket. Fails if another agent has the lock, or if another process, such as the service
-    /// manager for the agent's unit, listens at the path.
-    private static func lock(_ options: AgentOptions) async throws(TokenError) -> LockFile {
-        let path = options.socketPath
-        guard options.handedSocket == nil else { return try await LockFile(beside: path, isManagers: true) }
-        // Checked without the lock: if a service manager listens, the connection starts an agent, which needs the lock.
-        let wasServed = ListeningSocket.isServed(at: path) == true
-        let lock = try await LockFile(beside: path)
-        // If the listener has ended in the meantime, it was an agent that was stopping.
-        if wasServed, ListeningSocket.isServed(at: path) == true { throw ListeningSocket.served(path) }
-        return lock
+        let held: LockFile = if let lock { lock } else { try await LockFile.acquire(for: options) }
+        return try await start(options, passphrase, held)
     }
 
     private static func openStore(_ options: AgentOptions, _ metrics: AgentMetrics) throws(TokenError) -> Store {
@@ -114,9 +105,9 @@ package final class AgentServer: Sendable {
         return handed
     }
 
-    private static func start(_ options: AgentOptions, _ passphrase: Secret?) async throws(TokenError) -> AgentServer {
-        _ = try SocketFolder(ofSocket: options.socketPath)
-        let lock = try await lock(options)
+    private static func start(
+        _ options: AgentOptions, _ passphrase: Secret?, _ lock: LockFile
+    ) async throws(TokenError) -> AgentServer {
         let base = try Base(options)
         var metricsServer: MetricsServer?
         do {

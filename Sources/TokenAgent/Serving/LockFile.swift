@@ -1,6 +1,7 @@
+internal import AgentSocket
 internal import PosixFiles
 internal import Synchronization
-internal import TokenModel
+package import TokenModel
 
 #if canImport(Glibc)
     internal import Glibc
@@ -10,7 +11,7 @@ internal import TokenModel
 
 /// The lock file beside the socket, which keeps a second agent from replacing the first one's socket. It holds the process ID, and is
 /// locked until `release`, or until the process ends.
-final class LockFile: Sendable {
+package final class LockFile: Sendable {
     private let lock: Mutex<FileLock?>
 
     /// Acquires the lock. One whose agent has stopped listening is waited for: that agent finishes its replies, and then ends.
@@ -72,4 +73,22 @@ final class LockFile: Sendable {
     private static let longestWait = Duration.seconds(12)
     /// Longer than an agent needs to find out that it has lost its socket, and shorter than systemd waits for the start of a service.
     private static let longestWaitOfUnit = Duration.seconds(75)
+}
+
+extension LockFile {
+    /// Acquires the lock of an agent's socket, which may take as long as another agent needs to end.
+    ///
+    /// - Throws: `agentUnavailable` (-53004) if another agent has the lock and listens, or does not end; if another process, such as the
+    ///   service manager for the agent's unit, listens at the path; or if the folder is not private, or cannot be made.
+    package static func acquire(for options: AgentOptions) async throws(TokenError) -> LockFile {
+        let path = options.socketPath
+        _ = try SocketFolder(ofSocket: path)
+        guard options.handedSocket == nil else { return try await LockFile(beside: path, isManagers: true) }
+        // Checked without the lock: if a service manager listens, the connection starts an agent, which needs the lock.
+        let wasServed = ListeningSocket.isServed(at: path) == true
+        let lock = try await LockFile(beside: path)
+        // If the listener has ended in the meantime, it was an agent that was stopping.
+        if wasServed, ListeningSocket.isServed(at: path) == true { throw ListeningSocket.served(path) }
+        return lock
+    }
 }

@@ -137,6 +137,33 @@ internal import TokenModel
             }
         }
 
+        /// It has nothing to finish, and a service manager that stops it, as at the end of the session, would wait for it.
+        @Test func endsAtOnceWhileItWaitsForAnotherAgent() async throws {
+            try await AgentProcessFixture.with { f in
+                let script = """
+                    from fcntl import LOCK_EX, flock
+                    from os import O_CREAT, O_RDWR, environ, listdir, makedirs, open, path
+                    from subprocess import Popen
+                    from sys import argv
+                    name = environ["SSO_AGENT_SOCK"] + ".lock"
+                    makedirs(path.dirname(name), 0o700)
+                    lock = open(name, O_RDWR | O_CREAT, 0o600)
+                    flock(lock, LOCK_EX)
+                    agent = Popen(argv[1:])
+                    files = "/proc/%d/fd" % agent.pid
+                    def has_opened():
+                        return path.realpath(name) in [path.realpath(path.join(files, file)) for file in listdir(files)]
+                    while agent.poll() is None and not has_opened():
+                        pass
+                    agent.terminate()
+                    print(agent.wait())
+                    """
+                let ended = try await f.run(
+                    "/usr/bin/env", ["python3", "-c", script, Executable.path("sso-agent")])
+                #expect(ended.output == "-\(SIGTERM)\n", "\(ended.errors)")
+            }
+        }
+
         private static var hasActivator: Bool {
             ["/usr/bin", "/bin"].contains { access("\($0)/systemd-socket-activate", X_OK) == 0 }
         }
