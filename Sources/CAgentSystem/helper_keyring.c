@@ -70,12 +70,13 @@ static ssize_t read_output(int descriptor, int socket, int64_t deadline, unsigne
 
 /* Runs a program with an input, and reads its output; the number of bytes, or -1 if it cannot be started, takes too long or
    writes too much. It ends with the agent: at a prompt that is answered later, it would replace what the next agent has saved. */
-static ssize_t run(char *const words[], const void *input, size_t count, void *output, int32_t *status, int socket) {
+static ssize_t run(
+    char *const words[], int has_errors, const void *input, size_t count, void *output, int32_t *status, int socket) {
     int64_t deadline = agent_milliseconds() + PATIENCE;
     int ends[2];
     if (is_abandoned(socket) || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return -1;
     pid_t child;
-    int code = agent_spawn_group(words, ends[1], &child);
+    int code = agent_spawn_group(words, ends[1], has_errors, &child);
     close(ends[1]);
     if (code != 0) {
         close(ends[0]);
@@ -120,8 +121,11 @@ void agent_serve_keyring(int socket, const char *program, const char *store) {
         reply.number = request.number;
         reply.status = -1;
         ssize_t count = -1;
-        if (words != NULL && program != NULL)
-            count = run(words, request.input, (size_t)length - HEADER, reply.output, &reply.status, socket);
+        if (words != NULL && program != NULL) {
+            /* A search writes the attributes of what it finds to the standard error, which is the agent's log. */
+            count = run(
+                words, words != search, request.input, (size_t)length - HEADER, reply.output, &reply.status, socket);
+        }
         if (count < 0) {
             if (reply.status == 0) reply.status = -1;
             count = 0;

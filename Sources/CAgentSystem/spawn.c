@@ -92,8 +92,8 @@ int agent_spawn_with_environment(char *const words[], char *const environment[],
     return spawn(words, environment, descriptor, 0, 1, child);
 }
 
-int agent_spawn_group(char *const words[], int descriptor, pid_t *child) {
-    return spawn(words, environ, descriptor, POSIX_SPAWN_SETPGROUP, 1, child);
+int agent_spawn_group(char *const words[], int descriptor, int has_errors, pid_t *child) {
+    return spawn(words, environ, descriptor, POSIX_SPAWN_SETPGROUP, has_errors, child);
 }
 
 int agent_spawn_group_with(char *const words[], const char *variable, int descriptor, pid_t *child) {

@@ -198,10 +198,10 @@ int agent_wait_for(pid_t child, int milliseconds, int *code);
 /* The same as `agent_wait`, of a child that is killed when it has not ended after so many milliseconds. */
 int agent_wait_or_kill(pid_t child, int milliseconds);
 
-/* The same as `agent_spawn`, in a process group of its own. */
-int agent_spawn_group(char *const words[], int descriptor, pid_t *child);
+/* The same as `agent_spawn`, in a process group of its own. What the program writes to its standard error is dropped unless `has_errors`. */
+int agent_spawn_group(char *const words[], int descriptor, int has_errors, pid_t *child);
 
-/* The same as `agent_spawn_group`, with one more variable in the program's environment, such as "NAME=value". */
+/* The same as `agent_spawn`, in a process group of its own and with one more variable in the program's environment, such as "NAME=value". */
 int agent_spawn_group_with(char *const words[], const char *variable, int descriptor, pid_t *child);
 
 /* The same as `agent_spawn`, with this environment, which ends with NULL. */

@@ -75,6 +75,20 @@ internal import Testing
             #expect(hasEnded)
         }
 
+        /// `secret-tool` writes the attributes of what it finds to the standard error, which is the agent's log.
+        @Test func writesNothingOfASearchToTheStandardError() async throws {
+            let folder = try TemporaryFolder()
+            let tool = try await folder.makeProgram("secret-tool", #"echo "did $1" >&2"#)
+            let ended = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+                [tool = tool as String] in
+                let helper = KeyringHelper(descriptor: try #require(Self.start(tool, "/state")))
+                #expect(helper.run(.search, input: [])?.status == 0)
+                #expect(helper.run(.lookup, input: [])?.status == 0)
+            }
+            let errors = String(decoding: ended?.standardErrorContent ?? [], as: UTF8.self)
+            #expect(errors.contains("did lookup") && !errors.contains("did search"), "\(errors)")
+        }
+
         @Test func saysThatTheProgramIsMissing() async {
             await #expect(processExitsWith: .success) {
                 let helper = KeyringHelper(
