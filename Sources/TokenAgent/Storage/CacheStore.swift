@@ -63,6 +63,13 @@ protocol CacheStore: RecordStore {
     func findQuarantined() -> [String]
 }
 
+extension RecordStore {
+    /// Empties the log after changes that remove refresh tokens: a copy of the files from after a sign-out has no refresh token of the account.
+    func emptyLog(after changes: [StoreChange]) async {
+        if changes.contains(where: \.removesRefreshTokens) { await truncateLog() }
+    }
+}
+
 extension CacheStore {
     /// Whether the store waits for its passphrase.
     var awaitsPassphrase: Bool {

@@ -301,7 +301,7 @@ final class CommitQueue {
             try await store.commit(written, gatheringFor: gatheringTime)
             unsaved.endWriting(attempt)
             unsaved.supersede(written)
-            await emptyLog(after: written)
+            await store.emptyLog(after: written)
         } catch {
             if await write(steps, without: earlier, of: attempt) { return }
             unsaved.failWriting(attempt)
@@ -326,14 +326,8 @@ final class CommitQueue {
         unsaved.failWriting(attempt)
         defersEarlierChanges = true
         retryLater()
-        await emptyLog(after: steps)
+        await store.emptyLog(after: steps)
         return true
-    }
-
-    /// Empties the log of the store after changes that remove refresh tokens: a copy of the files from after a sign-out has no refresh token of
-    /// the account.
-    private func emptyLog(after changes: [StoreChange]) async {
-        if changes.contains(where: \.removesRefreshTokens) { await store.truncateLog() }
     }
 
     /// How long a commit waits for those of other redemptions: a disk that flushes faster than their responses arrive would otherwise
