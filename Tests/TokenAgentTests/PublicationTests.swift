@@ -20,12 +20,13 @@ internal import TokenModel
                 homeAccountID: CacheBuilder.account("alice").homeAccountID)
             try builder.save(tokens, from: .signIn, parameters)
         }
+        let account = try #require(builder.cache.partition(.standard).accountKeys.first)
         let publication = Publication(
             id: 1,
             rules: SocketRules(
                 userIDs: [1000], clientIDs: [parameters.clientID], sharingGroup: .standard, scopes: ScopeSet([]),
                 authorities: [], account: nil),
-            account: try #require(builder.cache.partition(.standard).accountKeys.first),
+            account: account,
             summary: PublishedSocket(
                 path: "/srv/build.sock", label: "build", userIDs: [1000], clientIDs: [parameters.clientID],
                 sharingGroup: .standard, scopes: ScopeSet([]), authorities: [], account: AccountReference(),
