@@ -6,9 +6,9 @@ internal import TokenWire
 
 /// The connection to the agent, which all calls of a client share.
 ///
-/// A caller writes its request itself. The only call in flight also reads its reply itself, for as long as a cache hit takes: that is
-/// one write and one read on the caller's thread, and nothing else. Of all other calls one thread reads the replies; it runs only
-/// while there is a connection. If the connection breaks, it is opened again once for the calls in flight that may be sent twice.
+/// A caller writes its request itself, unless the app has closed the descriptor. The only call in flight also reads its reply itself, for as
+/// long as a cache hit takes: that is one write and one read on the caller's thread. Of all other calls one thread reads the replies; it runs
+/// only while there is a connection. If the connection breaks, it is opened again once for the calls in flight that may be sent twice.
 final class AgentConnection: Sendable {
     /// The result of a call: the frame of its reply, or an error.
     typealias Outcome = Result<ReplyFrame, TokenError>

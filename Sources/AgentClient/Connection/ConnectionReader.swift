@@ -108,7 +108,7 @@ struct ConnectionReader {
         let frame = (try? RequestFrame.encode(hello, id: connection.newID())) ?? []
         connection.stream.withLock { $0 = ReplyStream(socket: socket.number, results: results) }
         let late = connection.state.withLock {
-            $0.opened(socket: socket.number, wake: wake.write.number, hello: frame, at: .now)
+            $0.opened(socket: socket, wake: wake.write, hello: frame, at: .now)
         }
         for call in late { call.deliver(.failure(AgentConnection.late)) }
         deliverReplies(from: socket, wake: wake.read)
@@ -119,7 +119,9 @@ struct ConnectionReader {
             stream = nil
             results?.drop()
         }
-        socket.close(endsConnection: true)
+        // Closing is not enough: a copy (`fork`) of this process has the descriptor too, and the agent would take the connection for open.
+        socket.shutDown()
+        socket.close()
     }
 
     private func deliverReplies(from socket: OwnDescriptor, wake: OwnDescriptor) {
@@ -131,7 +133,8 @@ struct ConnectionReader {
             let count = poll(&events, 2, wait.deadline.pollTimeout(from: .now))
             // An app that has forbidden itself to open files (RLIMIT_NOFILE) may not wait for two of them either.
             guard count >= 0 || errno == EINTR else { return }
-            guard socket.isOpen, wake.isOpen else { return }
+            // The app has closed the other end of the pipe, and perhaps goes on closing.
+            guard events[1].revents & ~Int16(POLLIN) == 0, socket.isOpen, wake.isOpen else { return }
             if events[1].revents != 0 { drain(wake.number) }
             if events[0].revents & Int16(POLLOUT) != 0 { connection.state.withLock { _ = $0.flush() } }
             if events[0].revents & ~Int16(POLLOUT) != 0,
@@ -161,16 +164,16 @@ struct OwnDescriptor {
     }
 
     /// Whether the descriptor is open, and still that of the same file.
-    var isOpen: Bool { FileIdentity(ofDescriptor: number) == identity }
+    var isOpen: Bool { identity != nil && FileIdentity(ofDescriptor: number) == identity }
+
+    /// Ends a connection, if the app has not closed the descriptor.
+    func shutDown() {
+        if isOpen { shutdown(number, Int32(SHUT_RDWR)) }
+    }
 
     /// Closes the descriptor, if the app has not.
-    ///
-    /// - Parameter endsConnection: whether to end a connection first. Closing is not enough: a copy (`fork`) of this process has the
-    ///   descriptor too, and the agent would take the connection for open.
-    func close(endsConnection: Bool = false) {
-        guard isOpen else { return }
-        if endsConnection { shutdown(number, Int32(SHUT_RDWR)) }
-        systemClose(number)
+    func close() {
+        if isOpen { systemClose(number) }
     }
 }
 

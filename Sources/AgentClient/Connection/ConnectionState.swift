@@ -47,10 +47,10 @@ struct ConnectionState {
     private(set) var wasConnected = false
     private var isClosed = false
     private var hasThread = false
-    private var socket: Int32?
+    private var socket: OwnDescriptor?
     /// The number of connections so far, by which a caller knows whether the one that it has used is still open.
     private(set) var connections: UInt64 = 0
-    private var wake: Int32?
+    private var wake: OwnDescriptor?
     private var outbox: [UInt8] = []
     private var reader = Reader.none
     /// The call that was sent by `sendAlone` and is not finished; its reply, if the reading thread has read it.
@@ -88,8 +88,9 @@ struct ConnectionState {
     ///
     /// - Returns: the number of the connection; nil if there is none, it takes nothing any more, or a call is in flight.
     mutating func sendAlone(_ frame: [UInt8], id: UInt64) -> UInt64? {
-        guard let socket, reader == .none, soleCall == nil, calls.isEmpty, outbox.isEmpty, !isClosed else { return nil }
-        let sent = frame.withUnsafeBytes { send(socket, $0.baseAddress, $0.count, Self.sendFlags) }
+        guard let socket, reader == .none, soleCall == nil, calls.isEmpty, outbox.isEmpty, !isClosed, socket.isOpen
+        else { return nil }
+        let sent = frame.withUnsafeBytes { send(socket.number, $0.baseAddress, $0.count, Self.sendFlags) }
         guard sent >= 0 || Self.mayTakeMore else { return nil }
         reader = .caller
         soleCall = (id, nil)
@@ -117,7 +118,7 @@ struct ConnectionState {
         if isOpen {
             reader = .none
             // The thread handles the end of the stream.
-            if !isStreamIntact, let socket { shutdown(socket, Int32(SHUT_RDWR)) }
+            if !isStreamIntact { socket?.shutDown() }
             wakeThread()
         }
         let reply = soleCall?.reply
@@ -194,7 +195,9 @@ struct ConnectionState {
     ///
     /// - Returns: the calls whose deadline has passed. They are not sent: their callers get an error, so that the agent
     ///   must not perform them.
-    mutating func opened(socket: Int32, wake: Int32, hello: [UInt8], at now: MonotonicTime) -> [PendingCall] {
+    mutating func opened(
+        socket: OwnDescriptor, wake: OwnDescriptor, hello: [UInt8], at now: MonotonicTime
+    ) -> [PendingCall] {
         self.socket = socket
         self.wake = wake
         connections += 1
@@ -284,12 +287,17 @@ struct ConnectionState {
     @discardableResult
     mutating func flush() -> Bool {
         guard let socket, !outbox.isEmpty else { return true }
-        let sent = outbox.withUnsafeBytes { send(socket, $0.baseAddress, $0.count, Self.sendFlags) }
+        // The thread, which connects again, has not noticed yet.
+        guard socket.isOpen else {
+            outbox.removeAll()
+            return false
+        }
+        let sent = outbox.withUnsafeBytes { send(socket.number, $0.baseAddress, $0.count, Self.sendFlags) }
         if sent > 0 {
             outbox.removeFirst(sent)
         } else if sent < 0, !Self.mayTakeMore {
             outbox.removeAll()
-            shutdown(socket, Int32(SHUT_RDWR))
+            socket.shutDown()
             return false
         }
         return true
@@ -310,9 +318,9 @@ struct ConnectionState {
     }
 
     private func wakeThread() {
-        guard let wake else { return }
+        guard let wake, wake.isOpen else { return }
         var byte: UInt8 = 1
-        _ = write(wake, &byte, 1)
+        _ = write(wake.number, &byte, 1)
     }
 
     #if os(Linux)

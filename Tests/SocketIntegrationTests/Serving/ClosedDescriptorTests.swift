@@ -34,7 +34,8 @@ internal import TokenModel
         #expect(descriptor.isOpen)
         try #require(dup2(other, number) == number)
         #expect(!descriptor.isOpen)
-        descriptor.close(endsConnection: true)
+        descriptor.shutDown()
+        descriptor.close()
         #expect(fcntl(number, F_GETFD) >= 0)
         close(number)
         let own = OwnDescriptor(other)
@@ -56,10 +57,16 @@ internal import TokenModel
                 let numbers = channels().subtracting(before)
                 // Those of the socket and of a pipe.
                 try #require(numbers.count >= 3)
-                let file = open(text, O_RDONLY)
-                for number in numbers { try #require(dup2(file, number) == number) }
+                // The thread wakes when the writing end of its pipe closes, which is the last one here: it could close a descriptor at the moment
+                // at which it is replaced.
+                let writing = numbers.filter { fcntl($0, F_GETFL) & O_ACCMODE == O_WRONLY }
+                let file = open(text, O_RDWR)
+                for number in Array(numbers.subtracting(writing)) + Array(writing) {
+                    try #require(dup2(file, number) == number)
+                }
                 #expect(try client.listAccountsAndWait(list).isEmpty, "after")
                 #expect(lseek(file, 0, SEEK_CUR) == 0)
+                #expect(try String(contentsOfFile: text, encoding: .utf8) == "What only the app reads.")
                 #expect(numbers.allSatisfy { fcntl($0, F_GETFD) >= 0 })
                 #expect(channels().isDisjoint(with: numbers))
             }

@@ -235,7 +235,7 @@ internal import TokenWire
             Self.add(1, to: &state, until: .distantFuture)
             #expect(state.nextWait()?.events == Int16(POLLIN))
             var byte: UInt8 = 0
-            let count = recv(pair.socket, &byte, 1, Int32(MSG_DONTWAIT))
+            let count = recv(pair.socket.number, &byte, 1, Int32(MSG_DONTWAIT))
             #expect(count == 0)
         }
     }
@@ -318,6 +318,27 @@ internal import TokenWire
         }
     }
 
+    /// An app that closes every descriptor (`closefrom`) may open files of its own, and call the agent, before the thread has noticed.
+    @Test func leavesFilesAloneThatHaveTheNumbersOfItsDescriptors() throws {
+        try Pair.with { pair in
+            var state = pair.connected()
+            Self.startThread(of: &state)
+            var files: [Int32] = [-1, -1]
+            try #require(socketpair(AF_UNIX, SocketType.stream, 0, &files) == 0)
+            defer { for file in files { close(file) } }
+            for descriptor in [pair.socket, pair.wake] {
+                try #require(dup2(files[0], descriptor.number) == descriptor.number)
+            }
+            #expect(state.sendAlone([1], id: 1) == nil)
+            Self.add(2, to: &state, until: .distantFuture)
+            _ = state.close()
+            var byte: UInt8 = 0
+            // A byte would have been written there, and an end of the stream would be that of a connection that was shut down.
+            let isUntouched = recv(files[1], &byte, 1, Int32(MSG_DONTWAIT)) == -1 && errno == EAGAIN
+            #expect(isUntouched)
+        }
+    }
+
     private static let call = PendingCall(frame: [1], deadline: .distantFuture, isRepeatable: true) { _ in }
 
     private static func add(_ id: UInt64, to state: inout ConnectionState, until deadline: MonotonicTime) {
@@ -338,8 +359,8 @@ internal import TokenWire
 
     /// The descriptors of a connection and of the pipe that wakes the thread.
     private struct Pair {
-        let socket: Int32
-        let wake: Int32
+        let socket: OwnDescriptor
+        let wake: OwnDescriptor
         private let peer: Int32
         private let wakeEnd: Int32
 
@@ -348,7 +369,9 @@ internal import TokenWire
             try #require(socketpair(AF_UNIX, SocketType.stream, 0, &ends) == 0)
             try #require(pipe(&pipes) == 0)
             defer { for end in ends + pipes { close(end) } }
-            try body(Pair(socket: ends[0], wake: pipes[1], peer: ends[1], wakeEnd: pipes[0]))
+            try body(
+                Pair(
+                    socket: OwnDescriptor(ends[0]), wake: OwnDescriptor(pipes[1]), peer: ends[1], wakeEnd: pipes[0]))
         }
 
         /// Has the other end of the socket read nothing any more.
