@@ -95,12 +95,18 @@ struct SignOutCommand: Command {
 
     /// The account with a name. With --username, accounts of several providers that have exactly this name are all meant.
     ///
-    /// - Parameter clientID: the app that the account is signed out of; nil for every app. Of several accounts with the name, such as those of
-    ///   providers that number their users, the one that is signed in to the app is meant.
+    /// - Parameter clientID: the app that the account is signed out of; nil for every app. Of several accounts with the name, such as those
+    ///   of providers that number their users, the one that is signed in to the app is meant; likewise of a work account without an
+    ///   identifier and a personal one.
     private func accounts(
         _ name: AccountName, _ finder: AccountFinder, signedInTo clientID: ClientID?
     ) async throws -> (Account, others: [Account]) {
         let found = try await finder.accounts(name, of: nil)
+        if found.count == 1, found[0].homeAccountID == nil, let clientID, let username = found[0].username {
+            // A personal account has the name too, and may be the one that is signed in to the app.
+            let own = try await finder.accounts(AccountName(username, isIdentifier: false), of: clientID)
+            if own.count == 1 { return (own[0], []) }
+        }
         if found.count > 1 {
             if account.username != nil {
                 let areExact = found.allSatisfy { $0.username?.lowercased() == name.text.lowercased() }

@@ -214,6 +214,36 @@ internal import Testing
         }
     }
 
+    /// An older ADAL has left the work account without an identifier. It has no tokens of the app, and the personal account of its name has.
+    @Test(arguments: [["alice@contoso.com"], ["alice"], ["--username", "alice@contoso.com"]])
+    func signsThePersonalAccountOutOfAnAppThatOnlyThatHas(name: [String]) async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let (host, tenant) = ("login.microsoftonline.com", "9188040d-6c67-4c5b-b112-36a304b66dad")
+            let work: [String: Any] = [
+                "userId": "alice@contoso.com", "_authority": "https://\(host)/common", "_clientId": "app-1",
+                "refreshToken": "rt-1", "isMRRT": true,
+            ]
+            let personal = ["home_account_id": "alice.\(tenant)", "environment": host]
+            let profile = ["realm": tenant, "username": "alice@contoso.com", "authority_type": "MSSTS"]
+            let token = ["client_id": "app-2", "credential_type": "RefreshToken", "secret": "rt-2"]
+            let sections = ["Account": profile, "RefreshToken": token].mapValues {
+                ["x": personal.merging($0) { first, _ in first }]
+            }
+            for (file, cache) in [("work.json", [work] as Any), ("personal.json", sections as Any)] {
+                let path = f.folder.file(file)
+                try JSONSerialization.data(withJSONObject: cache).write(to: URL(filePath: path))
+                try await f.ssoctl(["import", path])
+            }
+            let other = try await f.json(["sign-out", "--client-id", "app-2"] + name)
+            #expect((other["account"] as? [String: String])?["identifier"] == "alice.\(tenant)", "\(other)")
+            #expect(other["refreshTokens"] as? Int == 1, "\(other)")
+            let own = try await f.json(["sign-out", "--client-id", "app-1"] + name)
+            #expect(own["apps"] as? [String] == ["app-1"], "\(own)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     /// The agent would look for an account with this very name.
     @Test func signsNobodyOutByTheBeginningOfSeveralNames() async throws {
         try await withToken { f in
