@@ -53,7 +53,7 @@ internal import TokenWire
     }
 
     @Test func sendsACallAloneOnlyIfNoOtherIsInFlight() throws {
-        try Pair.with { pair in
+        try ConnectionPair.with { pair in
             var state = pair.connected()
             let sent = state.sendAlone([1], id: 1)
             let connection = try #require(sent)
@@ -65,7 +65,7 @@ internal import TokenWire
 
     /// A caller that is cancelled while it reads gives up reading: later calls must not wait for it.
     @Test func letsLaterCallsReadAfterACallIsCancelledWhileItsCallerReads() throws {
-        try Pair.with { pair in
+        try ConnectionPair.with { pair in
             var state = pair.connected()
             let sent = state.sendAlone([1], id: 1)
             let connection = try #require(sent)
@@ -79,7 +79,7 @@ internal import TokenWire
     }
 
     @Test func hasTheThreadReadForACallThatIsNotAnsweredAtOnce() throws {
-        try Pair.with { pair in
+        try ConnectionPair.with { pair in
             var state = pair.connected()
             let sent = state.sendAlone([1], id: 1)
             let connection = try #require(sent)
@@ -95,7 +95,7 @@ internal import TokenWire
 
     /// The thread has not looked at the state since, as when another process runs in its place.
     @Test func sendsTheNextCallAloneAsSoonAsTheLastOneInFlightIsAnswered() throws {
-        try Pair.with { pair in
+        try ConnectionPair.with { pair in
             var state = pair.connected()
             Self.startThread(of: &state)
             for id in [1, 2] as [UInt64] { Self.add(id, to: &state, until: .distantFuture) }
@@ -111,7 +111,7 @@ internal import TokenWire
 
     /// The thread reads when the agent closes the connection, also while a caller reads.
     @Test func losesNoReplyThatTheThreadReadsForACaller() throws {
-        try Pair.with { pair in
+        try ConnectionPair.with { pair in
             var state = pair.connected()
             let sent = state.sendAlone([1], id: 1)
             let connection = try #require(sent)
@@ -131,7 +131,7 @@ internal import TokenWire
 
     @Test(arguments: [true, false])
     func sendsACallAgainIfItsConnectionBrokeAndItMayBeSentTwice(isRepeatable: Bool) throws {
-        try Pair.with { pair in
+        try ConnectionPair.with { pair in
             var state = pair.connected()
             let sent = state.sendAlone([1], id: 1)
             let connection = try #require(sent)
@@ -148,7 +148,7 @@ internal import TokenWire
 
     /// An agent that a call ends would be started for it again and again.
     @Test func sendsACallOnTwoConnectionsAtMost() throws {
-        try Pair.with { pair in
+        try ConnectionPair.with { pair in
             var state = pair.connected()
             Self.startThread(of: &state)
             Self.add(1, to: &state, until: .distantFuture)
@@ -164,7 +164,7 @@ internal import TokenWire
 
     /// The end of reading on an old connection changes nothing on the one that has replaced it.
     @Test func leavesALaterConnectionToItsThread() throws {
-        try Pair.with { pair in
+        try ConnectionPair.with { pair in
             var state = pair.connected()
             let sent = state.sendAlone([1], id: 1)
             let connection = try #require(sent)
@@ -180,7 +180,7 @@ internal import TokenWire
 
     /// While the client waited for an agent, a deadline has passed. What cannot be undone must not happen after its caller gave up.
     @Test func sendsNoCallOnANewConnectionWhoseDeadlineHasPassed() throws {
-        try Pair.with { pair in
+        try ConnectionPair.with { pair in
             var state = ConnectionState()
             let now = MonotonicTime.now
             for (id, seconds) in [(1, 1), (2, 3)] as [(UInt64, Int)] {
@@ -199,7 +199,7 @@ internal import TokenWire
     }
 
     @Test func waitsForTheDeadlineOfTheCallsThatRemain() throws {
-        try Pair.with { pair in
+        try ConnectionPair.with { pair in
             var state = pair.connected()
             let now = MonotonicTime.now
             for id in [1, 3] as [UInt64] { Self.add(id, to: &state, until: now.advanced(by: .seconds(Int64(id)))) }
@@ -228,7 +228,7 @@ internal import TokenWire
 
     /// A socket that refuses input counts as writable for ever, so that the thread would not wait.
     @Test func endsAConnectionWhoseOtherEndDoesNotRead() throws {
-        try Pair.with { pair in
+        try ConnectionPair.with { pair in
             var state = pair.connected()
             Self.startThread(of: &state)
             pair.refuseInput()
@@ -242,7 +242,7 @@ internal import TokenWire
 
     /// As on macOS after a restart of the agent, which nobody has noticed. The agent got nothing of the call.
     @Test func keepsACallForTheNextConnectionIfThisOneWasClosedBefore() throws {
-        try Pair.with { pair in
+        try ConnectionPair.with { pair in
             var state = pair.connected()
             Self.startThread(of: &state)
             pair.refuseInput()
@@ -264,7 +264,7 @@ internal import TokenWire
     }
 
     @Test func passesOnTheLateReplyOfACallThatHasAUseForIt() throws {
-        try Pair.with { pair in
+        try ConnectionPair.with { pair in
             let late = Mutex(0)
             let ended = Mutex(0)
             let call = PendingCall(
@@ -289,7 +289,7 @@ internal import TokenWire
 
     /// A reply that the thread reads while the caller, which has been cancelled, still reads, too.
     @Test func hasTheReplyOfACallThatIsAbandonedWhileItsCallerReads() throws {
-        try Pair.with { pair in
+        try ConnectionPair.with { pair in
             var state = pair.connected()
             let sent = state.sendAlone([1], id: 1)
             let connection = try #require(sent)
@@ -308,7 +308,7 @@ internal import TokenWire
     /// An agent that is gone may be restarting, also if nobody had a call in flight when it went; one that cannot be reached is not waited
     /// for again.
     @Test func knowsUntilAnAttemptFailsThatThereWasAnAgent() throws {
-        try Pair.with { pair in
+        try ConnectionPair.with { pair in
             var state = pair.connected()
             state.disconnected()
             #expect(!state.connectionBroke().hasCallsLeft)
@@ -320,7 +320,7 @@ internal import TokenWire
 
     /// An app that closes every descriptor (`closefrom`) may open files of its own, and call the agent, before the thread has noticed.
     @Test func leavesFilesAloneThatHaveTheNumbersOfItsDescriptors() throws {
-        try Pair.with { pair in
+        try ConnectionPair.with { pair in
             var state = pair.connected()
             Self.startThread(of: &state)
             var files: [Int32] = [-1, -1]
@@ -355,48 +355,6 @@ internal import TokenWire
     private static func reply(_ id: UInt64) throws -> ReplyFrame {
         let frame = ReplyFrame.encode(.success(CancelInteraction.Reply()), to: CancelInteraction.self, id: id)
         return try ReplyFrame(decoding: frame.dropFirst(FrameDecoder.headerLength))
-    }
-
-    /// The descriptors of a connection and of the pipe that wakes the thread.
-    private struct Pair {
-        let socket: OwnDescriptor
-        let wake: OwnDescriptor
-        private let peer: Int32
-        private let wakeEnd: Int32
-
-        static func with(_ body: (Pair) throws -> Void) throws {
-            var (ends, pipes): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
-            try #require(socketpair(AF_UNIX, SocketType.stream, 0, &ends) == 0)
-            try #require(pipe(&pipes) == 0)
-            defer { for end in ends + pipes { close(end) } }
-            try body(
-                Pair(
-                    socket: OwnDescriptor(ends[0]), wake: OwnDescriptor(pipes[1]), peer: ends[1], wakeEnd: pipes[0]))
-        }
-
-        /// Has the other end of the socket read nothing any more.
-        func refuseInput() { shutdown(peer, Int32(SHUT_RD)) }
-
-        /// The bytes that have arrived at the other end of the socket.
-        var sent: [UInt8] {
-            var bytes = [UInt8](repeating: 0, count: 64)
-            let count = recv(peer, &bytes, bytes.count, Int32(MSG_DONTWAIT))
-            return Array(bytes.prefix(max(count, 0)))
-        }
-
-        /// The state of a connection whose thread waits for nothing.
-        func connected() -> ConnectionState {
-            var state = ConnectionState()
-            _ = state.opened(socket: socket, wake: wake, hello: [], at: .now)
-            _ = state.nextWait()
-            return state
-        }
-
-        /// Whether the thread was woken.
-        var isWoken: Bool {
-            var event = pollfd(fd: wakeEnd, events: Int16(POLLIN), revents: 0)
-            return poll(&event, 1, 0) == 1
-        }
     }
 }
 
