@@ -159,9 +159,9 @@ struct AgentProgram {
     ) async throws(TokenError) {
         var options = options
         options.keys.passphrase = try arguments.passphraseDescriptor.map(PassphraseLine.readAndClose)
-        // While it waits for another agent, a signal ends the process at once: there is nothing to finish.
-        let lock = try await LockFile.acquire(for: options)
         let signals = StopSignals(isInForeground: !arguments.onDemand)
+        let lock = try await LockFile.acquire(for: options)
+        signals.begin()
         // An agent that no app can reach would only keep the next one from opening the store.
         options.onSocketLoss = signals.stop
         let server = try await AgentServer.start(options, holding: lock)

@@ -35,10 +35,14 @@ private struct StopDecision {
         case stop(Int32)
         /// End the process at once.
         case end(Int32)
+        /// End the process, which has nothing to finish yet.
+        case leave
         case ignore
     }
 
     let terminals: Terminals
+    /// Whether the process has something to finish.
+    var hasBegun = false
     private var isStopping = false
 
     init(_ terminals: Terminals) { self.terminals = terminals }
@@ -52,12 +56,14 @@ private struct StopDecision {
         if signal.number == SIGHUP {
             if isStopping { return .ignore }
             guard signal.is_from_session, terminals.isOneClosed else { return .reload }
-            isStopping = true
-            return .stop(SIGTERM)
+            return stop(SIGTERM)
         }
-        if isStopping { return .end(signal.number) }
+        return isStopping ? .end(signal.number) : stop(signal.number)
+    }
+
+    private mutating func stop(_ number: Int32) -> Action {
         isStopping = true
-        return .stop(signal.number)
+        return hasBegun ? .stop(number) : .leave
     }
 }
 
@@ -73,6 +79,9 @@ struct StopSignals {
     private let source: (any DispatchSourceRead)?
     /// Stops the process as SIGTERM does, but for the limit of time.
     let stop: @Sendable () -> Void
+    /// Records that the process has something to finish from now on. Until then, as while it waits for another agent to end, the first signal
+    /// ends it at once.
+    let begin: @Sendable () -> Void
 
     /// - Parameter isInForeground: whether the process ends when its terminal is closed, unless it was started to survive that.
     init(isInForeground: Bool) {
@@ -85,11 +94,15 @@ struct StopSignals {
         // Without a pipe, the signals end the process at once.
         source = signals < 0 ? nil : DispatchSource.makeReadSource(fileDescriptor: signals, queue: queue)
         let decision = Mutex(StopDecision(Terminals(isUsed: endsWithTerminal)))
+        begin = { decision.withLock { $0.hasBegun = true } }
         source?.setEventHandler {
             let signal = agent_read_stop_signal(signals)
             guard signal.number != 0 else { return }
             switch decision.withLock({ $0.action(for: signal) }) {
             case .ignore: break
+            case .leave:
+                LogStream.shared.flush()
+                _exit(0)
             case .reload: continuation.yield(SIGHUP)
             case .end(let number): Self.end(number, "stopped at once, by a second signal")
             case .stop(let number):
