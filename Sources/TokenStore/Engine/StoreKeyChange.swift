@@ -100,7 +100,7 @@ extension StoreEngine {
         keyringChange = nil
         let new = try made.get()
         do throws(TokenError) {
-            try prepareChange(to: .secretService)
+            try prepareChange()
         } catch {
             keepKey(insteadOf: .secretService)
             throw error
@@ -122,9 +122,11 @@ extension StoreEngine {
     }
 
     /// Checks that the key can be changed, and ends earlier changes.
-    private func prepareChange(to source: KeySource) throws(TokenError) {
+    ///
+    /// - Parameter source: the source that is to get the new key; nil if it has got it already.
+    private func prepareChange(to source: KeySource? = nil) throws(TokenError) {
         guard let keys, let old = wrapped else { throw lockedError }
-        try requireRetirable([old.source, source])
+        try requireRetirable([old.source, source].compactMap(\.self))
         // An earlier change that has failed may be in the log, complete. It must not come back after this one.
         let database = try writableDatabase(keys.derived())
         // A new key would take the place of the only one that opens what is there now, such as a backup.

@@ -62,6 +62,19 @@ internal import TokenModel
         await store.close()
     }
 
+    /// The keyring has a key that the change has made by the time that the store is sealed again. The file needs none of it.
+    @Test func savesAKeyInTheKeyringBesideAFileInQuarantine() async throws {
+        let store = try await opened()
+        let passphrase = Secret("correct horse")
+        try await store.changeKeySource(to: .passphrase, passphrase: passphrase)
+        let file = "\(folder.file)\(StorePaths.quarantineMark)20300317T174640Z"
+        try Data("no store".utf8).write(to: URL(filePath: file))
+        try await store.changeKeySource(to: .secretService, passphrase: nil, currentPassphrase: passphrase)
+        #expect(store.report.keySource == .secretService && keyring.keyCount == 1)
+        await store.close()
+        #expect(try await records() == [.sample(1)])
+    }
+
     /// What the keyring saves afterwards is not used, and is deleted by the next load.
     @Test(arguments: [false, true]) func locksTheStoreWhileTheKeyringAsksItsUser(isUnlocked: Bool) async throws {
         let store = try await opened()
