@@ -25,7 +25,8 @@ final class CommitQueue {
     private enum LockKey: Hashable {
         /// Shared by the removals, which are visible before they are committed.
         case removals
-        /// Held by one removal of a sharing group at a time, in order: a later one may find nothing because an earlier one has removed it.
+        /// Held by one removal of a sharing group at a time until all of it is visible and it waits for the group, so that removals are
+        /// committed in order: a later one may find nothing because an earlier one has removed it. Released before the group is locked.
         case removal(SharingGroup)
         case group(SharingGroup)
         case account(SharingGroup, AccountKey)
@@ -129,19 +130,18 @@ final class CommitQueue {
     /// Commits a removal that is visible already, with what has been removed again by its turn: tokens whose commit began before it.
     /// Returns when earlier removals of the sharing group are durable as well.
     ///
-    /// - Parameter complete: makes the rest of a divided removal visible. Neither the store is locked nor a later removal of the sharing group
-    ///   is committed meanwhile; other changes are.
+    /// - Parameter complete: makes the rest of a divided removal visible. Neither the store is locked nor a later removal of the sharing
+    ///   group is committed meanwhile; other changes are. It does not wait for earlier commits, which a disk may not end.
     func commit(_ removal: PendingRemoval, completing complete: () async -> Void) async throws(TokenError) {
         try await locks.shared(.removals) { () async throws(TokenError) in
-            try await locks.exclusive(.removal(removal.group)) { () async throws(TokenError) in
-                await complete()
-                try await locks.exclusive(.group(removal.group)) { () async throws(TokenError) in
-                    try await locks.shared(.store) { () async throws(TokenError) in
-                        try await write(CacheCommit(changes: removal.changes, areVisible: true), in: removal.group)
-                    }
-                    // Waits for commits in progress, of which one may be writing an earlier removal again.
-                    if hasUnsavedRemovals(in: removal.group) { try await exclusively {} }
+            await locks.exclusive(.removal(removal.group)) { () async in await complete() }
+            // Locked in the same turn of the event loop, in which the next removal cannot come before.
+            try await locks.exclusive(.group(removal.group)) { () async throws(TokenError) in
+                try await locks.shared(.store) { () async throws(TokenError) in
+                    try await write(CacheCommit(changes: removal.changes, areVisible: true), in: removal.group)
                 }
+                // Waits for commits in progress, of which one may be writing an earlier removal again.
+                if hasUnsavedRemovals(in: removal.group) { try await exclusively {} }
             }
         }
     }

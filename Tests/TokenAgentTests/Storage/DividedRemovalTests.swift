@@ -70,6 +70,23 @@ internal import TokenModel
         #expect(parts.store.refreshTokens == [])
     }
 
+    /// The disk may not end the earlier one.
+    @Test func removesFromMemoryWhileAnEarlierRemovalIsWritten() async throws {
+        try await parts.signInNamesakes(Self.limit)
+        try await parts.signIn("bob", "bob").value()
+        parts.store.hold()
+        let first = await parts.signOut("bob")
+        let deletion = await parts.store.commits.next()
+        let all = await parts.signOutNamesakes()
+        while try await !parts.refreshTokens().isEmpty { try await parts.settle() }
+        #expect(!first.isDone && !all.isDone)
+        parts.store.hold(false)
+        deletion.succeed()
+        #expect(try await first.value())
+        #expect(try await all.value())
+        #expect(parts.store.refreshTokens == [])
+    }
+
     /// The lock empties the cache, in which the rest of the removal would find nothing.
     @Test func isWrittenBeforeALockThatBeginsMeanwhile() async throws {
         try await parts.loadStore().value()

@@ -119,6 +119,27 @@ internal import TokenStore
         #expect(parts.store.refreshTokens == [])
     }
 
+    /// The second removal waits for the disk as well, and the sign-in behind both.
+    @Test func keepsASignInThatBeginsAfterTwoRemovals() async throws {
+        try await parts.signIn("alice", "1").value()
+        try await parts.signIn("bob", "2").value()
+        parts.store.hold()
+        let first = await parts.signOut("alice")
+        let deletion = await parts.store.commits.next()
+        let second = await parts.signOut("bob")
+        try await parts.settle()
+        let saving = await parts.signIn("bob", "3")
+        try await parts.settle()
+        #expect(!second.isDone && !saving.isDone)
+        parts.store.hold(false)
+        deletion.succeed()
+        #expect(try await first.value())
+        #expect(try await second.value())
+        try await saving.value()
+        #expect(try await parts.refreshTokens() == ["rt-3"])
+        #expect(parts.store.refreshTokens == ["rt-3"])
+    }
+
     @Test func doesNotAcknowledgeARemovalWhileAnEarlierOneCannotBeWritten() async throws {
         try await parts.signIn("alice", "1").value()
         parts.store.fail()
