@@ -287,9 +287,11 @@ struct ConnectionState {
     @discardableResult
     mutating func flush() -> Bool {
         guard let socket, !outbox.isEmpty else { return true }
-        // The thread, which connects again, has not noticed yet.
+        // The thread, which connects again, has not noticed yet. It may wait for the reply to another call: nothing wakes a thread that
+        // polls a descriptor that is closed.
         guard socket.isOpen else {
             outbox.removeAll()
+            wakeThread()
             return false
         }
         let sent = outbox.withUnsafeBytes { send(socket.number, $0.baseAddress, $0.count, Self.sendFlags) }

@@ -40,6 +40,12 @@ struct ConnectionPair {
         return state
     }
 
+    /// Reads what has woken the thread, as the thread does.
+    func noticeWaking() {
+        var bytes: (UInt64, UInt64) = (0, 0)
+        if isWoken { _ = read(wakeEnd, &bytes, 16) }
+    }
+
     /// Whether the thread was woken.
     var isWoken: Bool {
         var event = pollfd(fd: wakeEnd, events: Int16(POLLIN), revents: 0)

@@ -339,6 +339,22 @@ internal import TokenWire
         }
     }
 
+    /// The thread waits for a reply that may take hours, such as the next event. The file that it polls stays open meanwhile.
+    @Test func wakesTheThreadThatReadsFromASocketThatTheAppHasClosed() throws {
+        try ConnectionPair.with { pair in
+            var state = pair.connected()
+            Self.startThread(of: &state)
+            Self.add(1, to: &state, until: .distantFuture)
+            _ = state.nextWait()
+            pair.noticeWaking()
+            let null = open("/dev/null", O_RDWR)
+            defer { close(null) }
+            try #require(dup2(null, pair.socket.number) == pair.socket.number)
+            Self.add(2, to: &state, until: .distantFuture)
+            #expect(pair.isWoken)
+        }
+    }
+
     private static let call = PendingCall(frame: [1], deadline: .distantFuture, isRepeatable: true) { _ in }
 
     private static func add(_ id: UInt64, to state: inout ConnectionState, until deadline: MonotonicTime) {
