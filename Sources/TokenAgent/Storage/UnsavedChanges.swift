@@ -18,6 +18,8 @@ struct UnsavedChanges: Sendable {
         let size: Int
         /// The keys under which the store has records until then, by the keys that these get.
         let formerKeys: [RecordKey: RecordKey]
+        /// Those of these keys that only the upgrade deletes, and no failed removal.
+        var movedKeys: Set<RecordKey>
         /// The attempt that writes them; nil if none does now.
         var attempt: Int?
     }
@@ -34,16 +36,19 @@ struct UnsavedChanges: Sendable {
         return max(size - (upgrade?.size ?? 0), 0)
     }
 
-    /// Whether records of a sharing group are to be deleted, apart from redemption notes, which saved tokens delete.
+    /// Whether records of a sharing group are to be deleted, apart from redemption notes, which saved tokens delete, and from records that an
+    /// upgrade stores under other keys: a removal deletes them under both (`formerDeletions`).
     func hasRemovals(in group: SharingGroup) -> Bool {
         steps.contains { step in
             switch step {
             case .put: false
-            case .delete(let key): key.group == group.name && key.kind != .redemption
+            case .delete(let key): key.group == group.name && key.kind != .redemption && !isMoved(key)
             case .deleteGroup(let name): name == group.name
             }
         }
     }
+
+    private func isMoved(_ key: RecordKey) -> Bool { upgrade?.movedKeys.contains(key) == true }
 
     /// Begins to write all changes again, which no other commit does meanwhile. A newer change of a record that is written meanwhile
     /// supersedes the change here as well.
@@ -80,12 +85,16 @@ struct UnsavedChanges: Sendable {
     mutating func append(_ changes: [StoreChange]) {
         supersede(changes)
         steps += changes
+        upgrade?.movedKeys.subtract(
+            changes.compactMap { change -> RecordKey? in if case .delete(let key) = change { key } else { nil } })
     }
 
     /// Adds the changes of an upgrade, which are to be written.
     mutating func append(_ changes: StoreUpgrade) {
         append(changes.changes)
-        upgrade = Upgrade(size: changes.changes.reduce(0) { $0 + $1.size }, formerKeys: changes.formerKeys)
+        upgrade = Upgrade(
+            size: changes.changes.reduce(0) { $0 + $1.size }, formerKeys: changes.formerKeys,
+            movedKeys: Set(changes.formerKeys.values))
     }
 
     /// The deletions of what the store still has under earlier keys of records that `changes` delete. Otherwise they would come back after a

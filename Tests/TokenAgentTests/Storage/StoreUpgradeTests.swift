@@ -29,6 +29,25 @@ internal import TokenStore
         #expect(parts.store.keys(of: .account).isEmpty)
         #expect(await !parts.hasUnsavedChanges)
     }
+
+    /// What it removes is deleted under all keys.
+    @Test func acknowledgesARemovalThatIsWrittenWithoutTheUpgrade() async throws {
+        try await parts.signIn("alice", "1").value()
+        let changes: [StoreChange] = [.delete(former), .put(StoredRecord(key: key, body: [2]))]
+        parts.store.fail()
+        try await parts.write(StoreUpgrade(changes: changes, formerKeys: [key: former])).value()
+        parts.store.fail(false)
+        parts.store.hold()
+        let removal = await parts.signOut("alice")
+        await parts.store.commits.next().fail()
+        let alone = await parts.store.commits.next()
+        parts.store.hold(false)
+        parts.store.fail()
+        alone.succeed()
+        #expect(try await removal.value())
+        #expect(parts.store.refreshTokens == [])
+        #expect(await parts.hasUnsavedChanges, "the upgrade waits on")
+    }
 }
 
 extension Parts {

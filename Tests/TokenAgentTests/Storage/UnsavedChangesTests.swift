@@ -1,5 +1,6 @@
 internal import TestSupport
 internal import Testing
+internal import TokenModel
 internal import TokenStore
 
 @testable internal import TokenAgent
@@ -101,6 +102,20 @@ internal import TokenStore
         // Another record has got the key meanwhile.
         unsaved.supersede([.put(.sample("old", 2))])
         #expect(unsaved.formerDeletions(of: [.delete(.sample("new"))]) == [])
+    }
+
+    /// Another record may have got the former key, and be removed.
+    @Test(arguments: ["new", "old"])
+    func tellsARemovalFromTheDeletionsOfAnUpgrade(removed: String) throws {
+        let group = try #require(SharingGroup("group"))
+        var unsaved = UnsavedChanges()
+        unsaved.append(
+            StoreUpgrade(
+                changes: [.delete(.sample("old")), .put(.sample("new", 1))],
+                formerKeys: [.sample("new"): .sample("old")]))
+        #expect(!unsaved.hasRemovals(in: group))
+        unsaved.append([.delete(.sample(removed))])
+        #expect(unsaved.hasRemovals(in: group))
     }
 
     /// Memory gets every change, the disk those of successful commits.
