@@ -44,6 +44,10 @@ final class CacheMemory {
         removal.changes = changes
         let held = events.prepare(changes, in: removal.group, cache, holds: true)
         makeVisible(changes, in: removal.group)
+        // An earlier removal does not find this any more, and is acknowledged before this one is durable.
+        for earlier in removals where earlier.isDivided && earlier.group == removal.group {
+            earlier.changes += changes
+        }
         return held
     }
 

@@ -70,6 +70,19 @@ internal import TokenModel
         #expect(parts.store.refreshTokens == [])
     }
 
+    /// Its success says that all accounts are gone for good, also one that a later removal has removed before its turn came.
+    @Test func writesWhatALaterRemovalHasRemovedBeforeIt() async throws {
+        try await parts.signInNamesakes(Self.limit)
+        parts.store.hold()
+        let removals = await parts.signOutNamesakes(andThen: "\(Self.limit - 1)")
+        let deletion = await parts.store.commits.next()
+        deletion.succeed()
+        #expect(try await removals.all.value())
+        #expect(parts.store.refreshTokens == [])
+        await parts.store.commits.next().succeed()
+        #expect(try await removals.one.value())
+    }
+
     /// The disk may not end the earlier one.
     @Test func removesFromMemoryWhileAnEarlierRemovalIsWritten() async throws {
         try await parts.signInNamesakes(Self.limit)
