@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Synchronization
 package import TokenModel
 
 /// JSON as the objects that the APIs of MSAL and ADAL return.
@@ -36,12 +37,22 @@ package enum IDTokenPayload {
         return claims
     }
 
-    /// Whether the payload can be read. A token is not read again while it is one of the last ones: apps ask for a token before every call,
-    /// and get the same ID token each time.
-    package static func isReadable(_ idToken: String) -> Bool { readable.value(for: idToken) { read(idToken) != nil } }
+    /// Whether the payload can be read. A token that could be read is not read again while it is one of the last ones: apps ask for a
+    /// token before every call, and get the same ID token each time.
+    package static func isReadable(_ idToken: String) -> Bool {
+        if recent.withLock({ $0.contains(idToken) }) { return true }
+        guard read(idToken) != nil else { return false }
+        recent.withLock { recent in
+            if recent.count >= recentLimit { recent.removeFirst() }
+            recent.append(idToken)
+        }
+        return true
+    }
 
-    /// Most apps use one account; those with several rarely use more ID tokens than these in turn.
-    private static let readable = RecentValues<String, Bool>(limit: 4)
+    /// The tokens that could be read last, the newest last. With `RecentValues` each hit would take some 180 instructions more.
+    private static let recent = Mutex<[String]>([])
+    /// Most apps use one account; those with several rarely use more than these in turn.
+    private static let recentLimit = 4
 
     /// Reads the claims as `JSONSerialization` represents them; nil if `idToken` has none.
     package static func claims(of idToken: String) -> [String: Any]? {
