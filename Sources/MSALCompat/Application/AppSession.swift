@@ -18,10 +18,8 @@ struct AppSession: Sendable {
     ///
     /// - Throws: as `AppSettings.silentRequest(_:recent:)`.
     func silentRequest(_ parameters: MSALSilentTokenParameters) throws(NSError) -> AcquireTokenSilent {
-        do throws(NSError) {
-            return try settings.silentRequest(parameters, recent: recentRequests)
-        } catch {
-            throw CallLog.failed("acquireTokenSilent", error)
+        try CallLog.refusals(of: "acquireTokenSilent") { () throws(NSError) in
+            try settings.silentRequest(parameters, recent: recentRequests)
         }
     }
 
@@ -29,11 +27,7 @@ struct AppSession: Sendable {
     ///
     /// - Throws: as `AppSettings.interactiveRequest(_:)`.
     func interactiveRequest(_ parameters: MSALInteractiveTokenParameters) throws(NSError) -> BeginInteractive {
-        do throws(NSError) {
-            return try settings.interactiveRequest(parameters)
-        } catch {
-            throw CallLog.failed("acquireToken", error)
-        }
+        try CallLog.refusals(of: "acquireToken") { () throws(NSError) in try settings.interactiveRequest(parameters) }
     }
 
     /// Acquires a token without user interaction, within a time limit.
@@ -92,12 +86,7 @@ struct AppSession: Sendable {
 
     func remove(_ account: MSALAccount) throws {
         let name = "remove"
-        let request: RemoveAccount
-        do throws(NSError) {
-            request = try settings.removal(of: account)
-        } catch {
-            throw CallLog.failed(name, error)
-        }
+        let request = try CallLog.refusals(of: name) { () throws(NSError) in try settings.removal(of: account) }
         try removeAndWait(request, name)
         try externalAccounts.remove(account, wipeAccount: false)
     }

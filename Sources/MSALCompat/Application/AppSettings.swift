@@ -123,8 +123,6 @@ extension AppSettings {
         }
     }
 
-    /// Part of the function above: another copy of the parameters would be made for each hit.
-    @inline(__always)
     private func tokenParameters(
         _ parameters: MSALTokenParameters, _ correlationID: CorrelationID
     ) throws(NSError) -> TokenParameters {

@@ -27,6 +27,11 @@ enum CallLog {
             code == .cancelled ? .info : .error, "\(name) failed with \(code.name)\(request)")
     }
 
+    /// Logs the error with which this module refuses a call, if it does, before anything is sent to the agent.
+    static func refusals<Value>(of name: String, _ check: () throws(NSError) -> Value) throws(NSError) -> Value {
+        do throws(NSError) { return try check() } catch { throw failed(name, error) }
+    }
+
     /// Logs an error that this module has found, without a request to the agent.
     ///
     /// - Returns: the error.

@@ -21,11 +21,7 @@ extension AppSession {
     /// - Throws: -50000 with -42000 if the account has neither identifier nor username, or if the sign-out page is to
     ///   be opened and the parameters were created without webview parameters.
     func signout(_ account: MSALAccount, _ parameters: MSALSignoutParameters) throws(NSError) -> Signout {
-        do throws(NSError) {
-            return try description(of: account, parameters)
-        } catch {
-            throw CallLog.failed(Self.signoutName, error)
-        }
+        try CallLog.refusals(of: Self.signoutName) { () throws(NSError) in try description(of: account, parameters) }
     }
 
     /// The name of a sign-out in the log.

@@ -116,6 +116,7 @@ extension CredentialCache {
             }
     }
 
+    /// MSAL's rule, as `isListed` has it for credentials, of which a list of 10,000 accounts makes no summary.
     private func isListed(
         _ apps: AppsOfAccount, for clientID: ClientID, in partition: Partition, isConfined: Bool
     ) -> Bool {

@@ -20,8 +20,6 @@ final class StoreEngine {
     var settlement: Settlement?
     /// The change of the key that waits for the keyring; nil if none does, or the store was locked or loaded since.
     var keyringChange: KeyringChange?
-    /// The number of the last such change.
-    var lastKeyringChange = 0
     /// The reason why there is no store yet; nil if there is one.
     var uncreated: Uncreated?
     var ledger = StoreLedger()

@@ -51,17 +51,12 @@ extension StoreEngine {
         report.phase = .locked(.storeWasLocked)
     }
 
-    /// A change of the key that waits for the keyring.
-    struct KeyringChange: Sendable, Equatable {
-        let number: Int
+    /// A change of the key that waits for the keyring; an object, which is no other such change.
+    final class KeyringChange: Sendable {
         private let ring: KeyRing
         private let old: KeyRing.Wrapping?
 
-        fileprivate init(_ number: Int, _ ring: KeyRing, _ old: KeyRing.Wrapping?) {
-            (self.number, self.ring, self.old) = (number, ring, old)
-        }
-
-        static func == (left: KeyringChange, right: KeyringChange) -> Bool { left.number == right.number }
+        fileprivate init(_ ring: KeyRing, _ old: KeyRing.Wrapping?) { (self.ring, self.old) = (ring, old) }
 
         /// Has the keyring save the new key. Called on the keyring's queue, after what has been asked of the keyring before the change.
         func makeWrapping() throws(TokenError) -> KeyRing.Wrapping { try ring.newWrappingInKeyring(beside: old) }
@@ -83,8 +78,7 @@ extension StoreEngine {
         }
         if let refusal = ring.refusal(of: source) { throw refusal }
         try prepareChange(to: source)
-        lastKeyringChange += 1
-        let change = KeyringChange(lastKeyringChange, ring, wrapping)
+        let change = KeyringChange(ring, wrapping)
         keyringChange = change
         return change
     }
@@ -96,7 +90,7 @@ extension StoreEngine {
         _ change: KeyringChange, _ made: Result<KeyRing.Wrapping, TokenError>
     ) throws(TokenError) {
         // The next load after a lock deletes the new key in the keyring, and may have done so.
-        guard keyringChange == change else { throw .lockedDuringChange }
+        guard keyringChange === change else { throw .lockedDuringChange }
         keyringChange = nil
         let new = try made.get()
         do throws(TokenError) {

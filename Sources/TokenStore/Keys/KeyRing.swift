@@ -104,9 +104,7 @@ struct KeyRing: Sendable {
     ///   - scrypt: the parameters for a passphrase; nil for the usual ones.
     func wrapping(of source: KeySource, after old: Wrapping?, scrypt: Scrypt?) throws(TokenError) -> Wrapping {
         switch source {
-        case .file: return try newWrapping(of: source, beside: old)
-        case .secretService:
-            return try keyring.exclusively { () throws(TokenError) in try newWrappingInKeyring(beside: old) }
+        case .file, .secretService: return try newWrapping(of: source, beside: old)
         case .credential, .passphrase:
             let scrypt = source == .passphrase ? scrypt ?? Scrypt.random() : nil
             guard case .keys(let keys, _) = try readKey(of: source, scrypt), let key = keys.first else {

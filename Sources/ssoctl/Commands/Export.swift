@@ -18,7 +18,7 @@ struct ExportCommand: Command {
         abstract: "Export the cache in another library's format, with refresh tokens in plain text.",
         discussion: """
             Anyone who has the file can act as every account in it. Only its owner can read it (mode 0600). Delete it \
-            after use. The agent asks for a confirmation on the terminal.
+            after use. The agent asks for a confirmation, on the terminal unless the configuration says otherwise.
 
             Examples:
               ssoctl export --format msal-json --include-secrets -o cache.json

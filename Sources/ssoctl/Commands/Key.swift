@@ -66,7 +66,8 @@ struct KeySetCommand: Command {
         commandName: "set", abstract: "Change where the store's key comes from.",
         discussion: """
             Passphrases, of 8 characters at least, are asked for on the terminal, or are lines of standard input: the current one \
-            if the store is sealed with one, then the new one. The agent asks for a confirmation on the terminal.
+            if the store is sealed with one, then the new one. The agent asks for a confirmation, on the terminal unless the \
+            configuration says otherwise.
 
             Examples:
               ssoctl key set passphrase            asked for after each start

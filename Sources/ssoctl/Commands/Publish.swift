@@ -13,7 +13,7 @@ struct PublishCommand: Command {
             The socket serves silent requests, and lists of accounts, of these apps only; nobody can sign in, export or change \
             anything there. It ends after --ttl, with unpublish, and when the agent stops. Whoever connects gets access tokens of \
             the account: without --account of each account, without --scope and --resource for everything that the apps may do. \
-            The agent asks for a confirmation on the terminal.
+            The agent asks for a confirmation, on the terminal unless the configuration says otherwise.
 
             The folder of the socket must be yours, and nobody else may be able to write to it. Other users set SSO_AGENT_SOCK to the \
             path and SSO_AGENT_OWNER to your user ID.

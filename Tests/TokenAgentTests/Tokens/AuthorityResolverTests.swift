@@ -182,37 +182,31 @@ internal import TokenModel
     /// An AD FS may call the user otherwise than its apps of ADAL do, by a name without a domain.
     @Test(arguments: [nil, "Alice@contoso.com", #"contoso\alice"#])
     func validatesAnADFSWithTheNameOfTheAccountThatHasADomain(name: String?) async throws {
-        let parameters = TokenParameters.sample(
-            ["https://r/.default"], authority: try Authority("https://fs.contoso.com/adfs"), version: .v1)
         let claims = #"{"sub":"alice","upn":"alice@contoso.com","preferred_username":"CONTOSO\\alice"}"#
-        var tokens = IssuedTokens.sample("alice", "1")
-        tokens.idToken = "e30.\(Base64URL.encode(Data(claims.utf8)))."
-        try await parts.save(tokens, parameters).value()
-        let request = await parts.acquire(
-            AcquireTokenSilent(parameters: parameters, account: AccountReference(username: name), forceRefresh: true))
-        try await parts.settle()
-        try #require(parts.provider.federations.count == 1)
-        let federation = await parts.provider.federations.next()
-        #expect(federation.question == "contoso.com")
-        federation.fail(TokenError(.authorityValidation, "another host"))
-        #expect(try await request.error()?.code == .authorityValidation)
+        try await expectValidation(at: "contoso.com", of: AccountReference(username: name), claims)
     }
 
     /// An app may name any domain, which can vouch for any host.
     @Test func validatesAnADFSWithNoNameThatIsNotTheAccounts() async throws {
+        let account = AccountReference(homeAccountID: .sample("alice"), username: "alice@attacker.example")
+        try await expectValidation(at: "contoso.com", of: account, #"{"sub":"alice","upn":"alice@contoso.com"}"#)
+    }
+
+    /// Has the AD FS of a saved account validated for a renewal, and expects which domain is asked.
+    ///
+    /// - Parameter claims: those of the account's ID token.
+    private func expectValidation(at domain: String, of account: AccountReference, _ claims: String) async throws {
         let parameters = TokenParameters.sample(
             ["https://r/.default"], authority: try Authority("https://fs.contoso.com/adfs"), version: .v1)
-        let claims = #"{"sub":"alice","upn":"alice@contoso.com"}"#
         var tokens = IssuedTokens.sample("alice", "1")
         tokens.idToken = "e30.\(Base64URL.encode(Data(claims.utf8)))."
         try await parts.save(tokens, parameters).value()
-        let account = AccountReference(homeAccountID: .sample("alice"), username: "alice@attacker.example")
         let request = await parts.acquire(
             AcquireTokenSilent(parameters: parameters, account: account, forceRefresh: true))
         try await parts.settle()
         try #require(parts.provider.federations.count == 1)
         let federation = await parts.provider.federations.next()
-        #expect(federation.question == "contoso.com")
+        #expect(federation.question == domain)
         federation.fail(TokenError(.authorityValidation, "another host"))
         #expect(try await request.error()?.code == .authorityValidation)
     }
